@@ -1,11 +1,11 @@
 """Models asked about themselves in every way, each beside its null, and what moves when a dial is turned.
 
-    python experiments/ask.py battery --model MODEL,MODEL --n-questions 120
-    python experiments/ask.py questionnaire --model MODEL
-    python experiments/ask.py predict --model A1,A2,A3,B1,B2,B3 --families families.csv
-    python experiments/ask.py written --model MODEL
-    python experiments/ask.py profile runs/MY-SWEEP
-    python experiments/ask.py noticing --model MODEL
+    onedial ask battery --model MODEL,MODEL --n-questions 120
+    onedial ask questionnaire --model MODEL
+    onedial ask self-prediction --model A1,A2,A3,B1,B2,B3 --families families.csv
+    onedial ask written --model MODEL
+    onedial profile runs/MY-SWEEP
+    onedial ask noticing --model MODEL
 
 Each word has a --help of its own (docs/instruments.md says what answers which question). A run that is broken off goes
 on with --resume and the same options; --dry-run says beforehand what would be asked, and --model recorded:PATH scores
@@ -31,10 +31,10 @@ from onedial.studies.options.profile import ProfileOptions
 def battery(options: BatteryOptions, notes: Notes) -> None:
     """Ask in every way: choices, pairs, guesses, pressure, second looks, predictions, steps, beliefs, hedges, debates.
 
-        python experiments/ask.py battery  # embedded model, every test, 40 questions
-        python experiments/ask.py battery --model MODEL,MODEL,MODEL --n-questions 120
-        python experiments/ask.py battery --instruments pairs,pressure --n-questions 16  # a quick look
-        python experiments/ask.py battery --vector FILE --magnitudes=-0.1,0,0.1 # a steered subject, per setting
+        onedial ask battery                                                # embedded model, every test, 40 questions
+        onedial ask battery --model MODEL,MODEL,MODEL --n-questions 120
+        onedial ask battery --instruments pairs,pressure --n-questions 16  # a quick look
+        onedial ask battery --vector FILE --magnitudes=-0.1,0,0.1          # a steered subject, per setting
 
     Each respondent (a model, or a subject at a setting of its dial) is put through each test. Writes answers.jsonl
     (every single answer, with what was asked), answers/TEST/ (a row for each question), TEST.csv (its scores),
@@ -49,9 +49,9 @@ def battery(options: BatteryOptions, notes: Notes) -> None:
 def questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
     """How sure are models of themselves, is that one scale, does it stay, and does it go with what they can do?
 
-        python experiments/ask.py questionnaire                                 # embedded model, IPIP self-efficacy
-        python experiments/ask.py questionnaire --model MODEL,MODEL --questionnaire my_scale.csv
-        python experiments/ask.py questionnaire --administrations 2 --follow-ups none      # a quick look
+        onedial ask questionnaire                                        # embedded model, IPIP self-efficacy
+        onedial ask questionnaire --model MODEL,MODEL --questionnaire my_scale.csv
+        onedial ask questionnaire --administrations 2 --follow-ups none  # a quick look
 
     Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social
     reasoning, summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting
@@ -70,10 +70,10 @@ def questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
 def predict(options: SelfPredictionOptions, notes: Notes) -> None:
     """Ask models what they would answer, and then let them answer: the Self-Execution study's tests asked anew.
 
-        python experiments/ask.py predict --out asked                           # embedded model; a few minutes on a CPU
-        python experiments/ask.py predict --model MODEL,MODEL,MODEL --n-questions 120 --out asked
-        python experiments/ask.py predict --model A1,A2,A3,B1,B2,B3 --families families.csv
-        python experiments/ask.py predict --model MODEL,OTHER --n-questions 120 --tuned    # needs peft
+        onedial ask self-prediction --out asked  # embedded model; a few minutes on a CPU
+        onedial ask self-prediction --model MODEL,MODEL,MODEL --n-questions 120 --out asked
+        onedial ask self-prediction --model A1,A2,A3,B1,B2,B3 --families families.csv
+        onedial ask self-prediction --model MODEL,OTHER --n-questions 120 --tuned  # needs peft
 
     Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into answers.jsonl, and what
     they say: scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom),
@@ -90,8 +90,8 @@ def predict(options: SelfPredictionOptions, notes: Notes) -> None:
 def score(options: ScoreOptions, notes: Notes) -> None:
     """Can models say what they would answer, and better than others can say it? The Self-Execution study's scores.
 
-        python experiments/ask.py score tests/reference/self_execution          # the study's own raw answers
-        python experiments/ask.py score MY-FOLDER --out scores
+        onedial score self-prediction tests/reference/self_execution  # the study's own raw answers
+        onedial score self-prediction MY-FOLDER --out scores
 
     FOLDER holds one table or more (.csv or .csv.gz): association (model, word, option, predicted, listed),
     restriction (model, prompt_id, predicted, perceived, and behaved where it is known), difficulty (model,
@@ -110,10 +110,10 @@ def score(options: ScoreOptions, notes: Notes) -> None:
 def written(options: WrittenOptions, notes: Notes) -> None:
     """What tells right answers from wrong ones: token probabilities, agreement of samples, or what is said when asked?
 
-        python experiments/ask.py written  # embedded model, 200 questions, 5 samples
-        python experiments/ask.py written --model MODEL,MODEL --n-questions 533 --samples 10
-        python experiments/ask.py written --n-questions 40 --samples 2 --instruments none  # a quick look
-        python experiments/ask.py written --same-meaning JUDGE  # samples are also compared by meaning
+        onedial ask written  # embedded model, 200 questions, 5 samples
+        onedial ask written --model MODEL,MODEL --n-questions 533 --samples 10
+        onedial ask written --n-questions 40 --samples 2 --instruments none  # a quick look
+        onedial ask written --same-meaning JUDGE                             # samples are also compared by meaning
 
     Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
     question, and with the answer shown), draws further samples, and asks for confidence. Writes answers.jsonl (all of
@@ -128,10 +128,10 @@ def written(options: WrittenOptions, notes: Notes) -> None:
 def profile(options: ProfileOptions, notes: Notes) -> None:
     """What moves together with the yes when the dial is turned: confidence, P(True), refusals, self-efficacy, any yes?
 
-        python experiments/ask.py profile runs/MY-SWEEP                         # vector, prompt, settings of a sweep
-        python experiments/ask.py profile runs/MY-SWEEP --n-questions 16 --controls 3 --no-answers    # a quick look
-        python experiments/ask.py profile runs/MY-SWEEP --yes-rates .2,.8 --instruments "can you answer,P(True)"
-        python experiments/ask.py profile --model MODEL --vector FILE --magnitudes=-0.2,0.2
+        onedial profile runs/MY-SWEEP  # vector, prompt, settings of a sweep
+        onedial profile runs/MY-SWEEP --n-questions 16 --controls 3 --no-answers  # a quick look
+        onedial profile runs/MY-SWEEP --yes-rates .2,.8 --instruments "can you answer,P(True)"
+        onedial profile --model MODEL --vector FILE --magnitudes=-0.2,0.2
 
     Puts every instrument to the subject at every setting, beside random directions of the vector's length at the
     same layer and magnitudes. Writes answers/ (every score), written/ (its answers to the questions themselves),
@@ -145,8 +145,8 @@ def profile(options: ProfileOptions, notes: Notes) -> None:
 def noticing(options: NoticingOptions, notes: Notes) -> None:
     """Was I steered? Is an injected direction noticed, or only the yes raised?
 
-        python experiments/ask.py noticing                                   # embedded model, forty concepts
-        python experiments/ask.py noticing --model MODEL --layer 14 --magnitudes .5,1,2
+        onedial ask noticing  # embedded model, forty concepts
+        onedial ask noticing --model MODEL --layer 14 --magnitudes .5,1,2
 
     Concepts' directions are injected one at a time, and the subject is asked whether it notices, and which word it is:
     beside no push, random directions of the same length and of the same effect on neutral text, questions whose right

@@ -1,11 +1,11 @@
 """Which dial is best, at equal yes rates? Directions, operators, layers, a threshold shift, instructions, personas.
 
-    python experiments/compare_dials.py                 # embedded model and panel; CPU; minutes
-    python experiments/compare_dials.py --dry-run       # what that would cost
-    python experiments/compare_dials.py --n-questions 533 --facts 200 --passages 64            # all of both; hours
-    python experiments/compare_dials.py --n-questions 160 --layer 15,21 --facts 40 \\
+    onedial dials                                              # embedded model and panel; CPU; minutes
+    onedial dials --dry-run                                    # what that would cost
+    onedial dials --n-questions 533 --facts 200 --passages 64  # all of both; hours
+    onedial dials --n-questions 160 --layer 15,21 --facts 40 \\
            --methods mean_difference,lda,gradient,random --operators add,rotate              # a quick look
-    python experiments/compare_dials.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
+    onedial dials --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv
 
 Directions are made on the extraction split; layer, settings and the best method are chosen on the fitting split, and

@@ -1,11 +1,11 @@
 """Several finished runs on one page: what was done differently, and what came out differently.
 
-    python experiments/compare_runs.py runs/one runs/another
-    python experiments/compare_runs.py runs/*-smollm2* --out compared
+    onedial compare runs/one runs/another
+    onedial compare runs/*-smollm2* --out compared
 
 Writes report.html, what is told of all runs (summary.json), figures/ and as tables answers (the verdicts), beside_first
 (every run beside the first, on the questions that both asked) and differences (of their options). Runs must be finished
-and judged by the present rule (experiments/judge_run.py judges an older one again). Needs no model.
+and judged by the present rule (onedial judge judges an older one again). Needs no model.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Is everything here that the experiments need? What is missing, and how to get it.
 
-    python experiments/doctor.py
-    python experiments/doctor.py --model mistralai/Mistral-7B-Instruct-v0.3      # and whether this model can be had
+    onedial doctor
+    onedial doctor --model mistralai/Mistral-7B-Instruct-v0.3  # and whether this model can be had
 
 Looks at versions, devices, memory, disk, the cache of models, several processes, and the login to W&B; loads no weights
 and downloads nothing. Exit code 0 where the embedded experiment can run, 1 where something that it needs is missing.
@@ -59,7 +59,7 @@ def doctor(options: DoctorOptions, _: Notes) -> int:
         if finding.remedy:
             say(f"{'':8}{'':{width}}  -> {finding.remedy}")
     missing = [finding.name for finding in findings if finding.mark == "missing"]
-    say(f"missing: {', '.join(missing)}" if missing else "ready: python experiments/steer_sweep.py")
+    say(f"missing: {', '.join(missing)}" if missing else "ready: onedial sweep")
     return 1 if missing else 0
 
 
@@ -100,7 +100,7 @@ def devices() -> Iterator[Finding]:
         yield Finding("GPU", "note", f"none is seen; {built}", "nothing to do for models up to about 1.5B")
     elif torch.cuda.device_count() > 1:
         count = torch.cuda.device_count()
-        yield Finding("processes", "ok", f"accelerate launch --num_processes {count} experiments/steer_sweep.py ...")
+        yield Finding("processes", "ok", f"accelerate launch --num_processes {count} -m onedial sweep ...")
 
 
 def memory() -> Iterator[Finding]:

@@ -1,11 +1,11 @@
 """Yes or no to new questions at a chosen risk attitude, yes rate, or as a target would say it.
 
-    python experiments/gate.py --run runs/MY-SWEEP --beta 0.5 --save my-gate      # choose and save; needs no model
-    python experiments/gate.py --run runs/MY-SWEEP --yes-rate 0.3 --save my-gate
-    python experiments/gate.py --run runs/MY-SWEEP --target "GPT-4 neutral" --save my-gate
-    python experiments/gate.py --run runs/MY-SWEEP --target runs/MY-PLACING --save my-gate    # few answers
-    python experiments/gate.py my-gate "Who wrote Emma?" "What is the capital of Peru?"      # one load
-    echo "Who wrote Emma?" | python experiments/gate.py my-gate -                            # a question per line
+    onedial gate --run runs/MY-SWEEP --beta 0.5 --save my-gate                # choose and save; needs no model
+    onedial gate --run runs/MY-SWEEP --yes-rate 0.3 --save my-gate
+    onedial gate --run runs/MY-SWEEP --target "GPT-4 neutral" --save my-gate
+    onedial gate --run runs/MY-SWEEP --target runs/MY-PLACING --save my-gate  # few answers
+    onedial gate my-gate "Who wrote Emma?" "What is the capital of Peru?"     # one load
+    echo "Who wrote Emma?" | onedial gate my-gate -                           # a question per line
 
 A gate is chosen on the fitting split of a finished sweep; precision, recall and yes rate to be expected are counted on
 its test split. As a library: `gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
@@ -40,7 +40,7 @@ CHOICES = ("beta", "yes_rate", "target")
 class ChoosingOptions(Options, group="choosing a gate"):
     """From which run, and by what."""
 
-    run: Path | None = option(None, "a finished run of steer_sweep.py", needs=("save",))
+    run: Path | None = option(None, "a finished run of onedial sweep", needs=("save",))
     beta: float | None = option(
         None, "risk attitude: 0.5 punishes a wrong yes, 2 a missed one", needs=("run",), excludes=("yes_rate", "target")
     )
@@ -122,7 +122,7 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
 
     for name in ("steps.csv", "predictions.csv"):
         if not (folder / name).is_file():
-            raise InputError(f"{folder} holds no {name}; give the folder of place.py with --answers or --model")
+            raise InputError(f"{folder} holds no {name}; give the folder of onedial place with --answers or --model")
 
     def column(table: "Table", name: str) -> "pd.Series":
         ids = table.parse("question_id", name_of, "place it again")
@@ -157,7 +157,7 @@ def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
     if answers.empty:
         known = ", ".join(sorted(panel["respondent"].unique())[:6])
         raise InputError(
-            f"the run's panel has no target {target!r}, and no folder of place.py has this name; some of its targets: "
+            f"the run's panel has no target {target!r}, and no folder of onedial place has this name; its targets: "
             f"{known}"
         )
     fitting = answers["question_id"].map(swept.splits()) == "fitting"

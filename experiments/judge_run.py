@@ -1,8 +1,8 @@
 """Match and verdict again from the tables of a run, with its own panel or another one. Needs no model.
 
-    python experiments/judge_run.py RUN                                 # the run's own panel; rewrites RUN's results
-    python experiments/judge_run.py RUN --panel other.csv --out other   # a new run directory; RUN stays as it is
-    python experiments/judge_run.py RUN --panel frontier --questions frontier-safe --out safe    # some questions alone
+    onedial judge RUN  # the run's own panel; rewrites RUN's results
+    onedial judge RUN --panel other.csv --out other                          # a new run directory; RUN stays as it is
+    onedial judge RUN --panel frontier --questions frontier-safe --out safe  # some questions alone
 
 Another panel is joined to the run's questions by id, or by text where ids do not meet; questions keep the split they
 had, and the vector stays as it was made. Control interventions that the run has swept are ranked against the one under

@@ -1,13 +1,13 @@
 """Does the verdict hold under other choices? Layers, contrasts, wordings, and other draws of the extraction questions.
 
-    python experiments/multiverse.py                                  # embedded model and panel; CPU; minutes
-    python experiments/multiverse.py --n-questions 200 --layer 15,21 --draws 2           # a quick look
-    python experiments/multiverse.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
+    onedial multiverse                                            # embedded model and panel; CPU; minutes
+    onedial multiverse --n-questions 200 --layer 15,21 --draws 2  # a quick look
+    onedial multiverse --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv
 
-One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe is such a run, in
+One thing is varied at a time, from the run that `onedial sweep` would have made. Each universe is such a run, in
 universes/, with a vector and magnitudes of its own, and is judged by the rule of the verdict; the page sets them beside
-each other as `compare_runs.py` does. An interrupted run continues with --resume and the same options.
+each other as `onedial compare` does. An interrupted run continues with --resume and the same options.
 """
 
 import sys

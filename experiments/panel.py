@@ -1,8 +1,8 @@
 """A panel of yes and no: asked of models, read from other people's logs, written in other people's formats.
 
-    python experiments/panel.py collect --respondents providers.yaml --dry-run
-    python experiments/panel.py import logs/ --out panels/mine
-    python experiments/panel.py export panels/mine/panel.csv --to py-irt --out mine.jsonl
+    onedial panel collect --respondents providers.yaml --dry-run
+    onedial panel import logs/ --out panels/mine
+    onedial panel export panels/mine/panel.csv --to py-irt --out mine.jsonl
 
 Each word has a --help of its own.
 """
@@ -26,10 +26,10 @@ COLLECT = "collect_panel"
 COLLECTING = """
 Ask models, in several framings, whether they can answer each question; then, closed book, the question itself.
 
-    python experiments/panel.py collect --respondents onedial/panels/data/panel.yaml --out panels/embedded  # CPU, hours
-    python experiments/panel.py collect --respondents onedial/panels/data/panel.yaml --n-questions 20 --out /tmp/panel
-    python experiments/panel.py collect --respondents providers.yaml --dry-run                  # calls, tokens, money
-    python experiments/panel.py collect --respondents providers.yaml --budget 5 --out panels/mine
+    onedial panel collect --respondents onedial/panels/data/panel.yaml --out panels/embedded  # CPU, hours
+    onedial panel collect --respondents onedial/panels/data/panel.yaml --n-questions 20 --out /tmp/panel
+    onedial panel collect --respondents providers.yaml --dry-run                              # calls, tokens, money
+    onedial panel collect --respondents providers.yaml --budget 5 --out panels/mine
 
 Models on this machine, and of providers and servers (docs/collecting.md). Writes panel.csv (long: question_id,
 respondent, said_yes, margin, mass, sample, prompt_hash, answered_correctly, raw_text), respondents.csv and
@@ -41,11 +41,11 @@ get little probability, and respondents that often cannot be read, are named at 
 IMPORTING = """
 Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, plain tables.
 
-    python experiments/panel.py import logs/ --out panels/mine                         # format found from the files
-    python experiments/panel.py import can_you.eval closed_book.eval --out panels/mine # yes/no, and what was then right
-    python experiments/panel.py import samples_gsm8k_*.jsonl --score strict-match/exact_match --out panels/gsm8k
-    python experiments/panel.py import answers.csv --columns said_yes=verdict,respondent=llm --out panels/table
-    python experiments/panel.py import panel.csv --yes Ja --no Nein --out panels/german     # a column per model
+    onedial panel import logs/ --out panels/mine                           # format found from the files
+    onedial panel import can_you.eval closed_book.eval --out panels/mine   # yes/no, and what was then right
+    onedial panel import samples_gsm8k_*.jsonl --score strict-match/exact_match --out panels/gsm8k
+    onedial panel import answers.csv --columns said_yes=verdict,respondent=llm --out panels/table
+    onedial panel import panel.csv --yes Ja --no Nein --out panels/german  # a column per model
 
 A log asked either "can you answer this?" (then said_yes is read from its answers) or the questions themselves (then it
 tells what was answered correctly); which of the two is found from its answers and said. What cannot be read as yes or
@@ -56,13 +56,13 @@ Inspect's logs need its library.
 EXPORTING = """
 Write a panel in other people's formats.
 
-    python experiments/panel.py export embedded --to every-eval-ever --out embedded_samples.jsonl
-    python experiments/panel.py export embedded --to py-irt --value answered_correctly --out embedded.jsonl
-    python experiments/panel.py export panels/mine/panel.csv --to py-irt --respondent gpt-x --out responses.jsonl
+    onedial panel export embedded --to every-eval-ever --out embedded_samples.jsonl
+    onedial panel export embedded --to py-irt --value answered_correctly --out embedded.jsonl
+    onedial panel export panels/mine/panel.csv --to py-irt --respondent gpt-x --out responses.jsonl
 
 What `ask.py` has asked becomes a log of its own, a sample per answer:
 
-    python experiments/panel.py export runs/my-battery --to inspect-log --out logs/battery.eval
+    onedial panel export runs/my-battery --to inspect-log --out logs/battery.eval
     inspect view --log-dir logs
 
 What is not known is left out and counted, never written as 0.

@@ -1,9 +1,9 @@
 """Where does a new model stand on a panel's scale? From 20 to 30 answers, and which questions to put to it.
 
-    python experiments/place.py frontier-confidence --next 25                  # the first questions to ask: next.csv
-    python experiments/place.py frontier-confidence --answers mine.csv         # question_id,answer: where it stands
-    python experiments/place.py embedded --model HuggingFaceTB/SmolLM2-360M-Instruct  # asks it, one after the other
-    python experiments/place.py frontier-confidence --evaluate                 # how good that is: minutes on a core
+    onedial place frontier-confidence --next 25                         # the first questions to ask: next.csv
+    onedial place frontier-confidence --answers mine.csv                # question_id,answer: where it stands
+    onedial place embedded --model HuggingFaceTB/SmolLM2-360M-Instruct  # asks it, one after the other
+    onedial place frontier-confidence --evaluate                        # how good that is: minutes on a core
 
 next.csv has an empty column answer: filled with 1/0 or yes/no it is what --answers takes; what stays blank tells
 nothing. Threshold = Phi^-1(yes rate over all of the panel's questions), higher = more often yes. Writes, beside

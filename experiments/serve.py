@@ -1,8 +1,8 @@
 """Serve a model at every setting of a dial, behind OpenAI's protocol.
 
-    python experiments/serve.py --run runs/mine                       # the sweep's model, vector, positions and unit
-    python experiments/serve.py --model NAME --vector vector.safetensors --positions all
-    python experiments/serve.py --run runs/mine --engine vllm         # many clients side by side
+    onedial serve --run runs/mine                # the sweep's model, vector, positions and unit
+    onedial serve --model NAME --vector vector.safetensors --positions all
+    onedial serve --run runs/mine --engine vllm  # many clients side by side
 
 A request names the setting with the model: NAME@0.2 is steered by 0.2, NAME is not. Only this machine can ask, unless
 --host says otherwise; where the variable ONEDIAL_KEY holds a key, each request must bear it.

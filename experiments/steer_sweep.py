@@ -1,12 +1,12 @@
 """Does one steering vector in one model reproduce the yes/no of every model of a panel?
 
-    python experiments/steer_sweep.py                          # embedded model, questions and panel; CPU; minutes
-    python experiments/steer_sweep.py --n-questions 200        # a quick look
-    python experiments/steer_sweep.py --questions mine.jsonl   # own questions, no panel: what the dial does to them
-    python experiments/steer_sweep.py --answer reasoned --dry-run       # what letting it reason would cost
-    python experiments/steer_sweep.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
+    onedial sweep                              # embedded model, questions and panel; CPU; minutes
+    onedial sweep --n-questions 200            # a quick look
+    onedial sweep --questions mine.jsonl       # own questions, no panel: what the dial does to them
+    onedial sweep --answer reasoned --dry-run  # what letting it reason would cost
+    onedial sweep --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv --n-questions 1000 --wandb online
-    accelerate launch --num_processes 8 experiments/steer_sweep.py ...     # questions shared out, one result
+    accelerate launch --num_processes 8 -m onedial sweep ...  # questions shared out, one result
 
 The run's folder (default runs/<time>-<model>-<configuration>) holds everything that report.html says. An interrupted
 run continues with --resume and the same options.

@@ -1,13 +1,13 @@
 """The study's questions to a panel, on one page in a minute: is it one scale, and does anybody know itself?
 
-    python experiments/study_panel.py                       # 33 frontier models' confidence on 1,500 questions
-    python experiments/study_panel.py PANEL --out study     # a CSV: question_id and a column per model, or long
-    python experiments/study_panel.py embedded
-    python experiments/study_panel.py PANEL --deep                      # everything on its scale
-    python experiments/study_panel.py PANEL --deep --questions FILE     # with topic and level: is the scale the same?
-    python experiments/study_panel.py PANEL --deep --out factor
-    python experiments/study_panel.py PANEL --deep --replicates 0       # no nulls and no intervals: seconds
-    python experiments/study_panel.py PANEL --confidence    # what its confidence is worth, where it has grades
+    onedial study                                # 33 frontier models' confidence on 1,500 questions
+    onedial study PANEL --out study              # a CSV: question_id and a column per model, or long
+    onedial study embedded
+    onedial study PANEL --deep                   # everything on its scale
+    onedial study PANEL --deep --questions FILE  # with topic and level: is the scale the same?
+    onedial study PANEL --deep --out factor
+    onedial study PANEL --deep --replicates 0    # no nulls and no intervals: seconds
+    onedial study PANEL --confidence             # what its confidence is worth, where it has grades
 
 A panel takes at least four respondents that say both yes and no (--deep: three). Writes report.html, its sentence
 (summary.json), figures/ and as tables readings (the factor of each way to cut numbers into yes and no), eigenvalues,

@@ -1,8 +1,8 @@
 """What does the residual stream of one model know about knowing, and is it used?
 
-    python experiments/train_probes.py                          # embedded model, questions and panel; CPU; minutes
-    python experiments/train_probes.py --n-questions 200 --layer 8-24    # a quick look
-    python experiments/train_probes.py --model Qwen/Qwen2.5-7B-Instruct --panel my_panel.csv --store acts/qwen
+    onedial probe                                 # embedded model, questions and panel; CPU; minutes
+    onedial probe --n-questions 200 --layer 8-24  # a quick look
+    onedial probe --model Qwen/Qwen2.5-7B-Instruct --panel my_panel.csv --store acts/qwen
 
 Labels: the subject's own yes and its own correctness, the panel's shared difficulty, each target's yes, and the truth
 of facts that have nothing to do with ability. Activations are read once and kept (--store, by default in the user's

@@ -1,7 +1,7 @@
 """List every run of a folder on one page, with its headline and a link to its report, and serve it to a browser.
 
-    python experiments/view.py                      # the runs below runs/, at http://127.0.0.1:7575/
-    python experiments/view.py runs/mine --port 8000
+    onedial view  # the runs below runs/, at http://127.0.0.1:7575/
+    onedial view runs/mine --port 8000
 
 Writes FOLDER/index.html, which can be opened as a file too. Only this machine can reach the server.
 """

@@ -27,9 +27,9 @@ COMMANDS = {
     "serve": ("serve", "a model at every setting of its dial, behind OpenAI's protocol"),
     "probe": ("train_probes", "what the residual stream knows about knowing, and whether it is used"),
     "study": ("study_panel", "a panel on one page: one scale? do surer models know more? do they know themselves?"),
-    "factor": ("study_panel --deep", "is a panel one shared scale?"),
+    "factor": ("study_panel --deep", "is a panel one shared scale? (study --deep)"),
     "place": ("place", "a new model on a panel's scale from few answers, and what to ask it next"),
-    "confidence": ("study_panel --confidence", "what a panel's confidence is worth"),
+    "confidence": ("study_panel --confidence", "what a panel's confidence is worth (study --confidence)"),
     "panel collect": ("panel collect", "ask local models, providers and servers"),
     "panel import": ("panel import", "Inspect, lm-eval and other logs as a panel"),
     "panel export": ("panel export", "a panel in other people's formats"),
@@ -99,7 +99,7 @@ def overview() -> str:
     lines = [f"  {words:<{width}}  {what}" for words, (_, what) in COMMANDS.items()]
     return "\n".join(
         ["onedial: does one steering vector reproduce any model's yes and no about itself?", "", *lines, "",
-         "Each has a --help of its own. In a clone the same programs are files: python experiments/steer_sweep.py"]
+         "Each has a --help of its own."]
     )  # fmt: skip
 
 

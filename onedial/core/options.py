@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, Field, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
 
@@ -306,7 +307,8 @@ def application(options: type[Options], name: str, stored: Collection[str] = ())
     from cyclopts import App, Group, Parameter
 
     headings = dict.fromkeys(cls.group for cls in options.__mro__ if issubclass(cls, Options) and cls is not Options)
-    headings[Options.group] = headings.pop(Options.group, None)
+    for last in (RunOptions.group, Options.group):
+        headings[last] = headings.pop(last, None)
     groups = {title: Group(title, sort_key=place) for place, title in enumerate(headings)}
 
     def take(*_: Any, **__: Any) -> None:
@@ -329,13 +331,26 @@ def application(options: type[Options], name: str, stored: Collection[str] = ())
         help="",
         group_commands=Group("Commands", sort_key=len(groups)),
         help_format="plaintext",
-        help_formatter="plain",
+        help_formatter=_once_wrapped(),
         version=f"onedial {version()}",
         result_action="return_value",
         default_parameter=Parameter(negative_iterable=(), negative_none=(), allow_repeating=True),
     )
     app.default(take)
     return app, take
+
+
+def _once_wrapped() -> Any:
+    """Writes plain help, each entry wrapped to the terminal's width once, its further lines indented."""
+    from cyclopts.help.formatters.plain import PlainFormatter
+
+    class Wrapped(PlainFormatter):
+        def _print_plain(self, console: Any, text: str) -> None:
+            first = text[: len(text) - len(text.lstrip())]
+            lines = fill(" ".join(text.split()), console.width, initial_indent=first, subsequent_indent="    ")
+            console.print(lines, highlight=False, markup=False, soft_wrap=True)
+
+    return Wrapped()
 
 
 def _home(options: type[Options], name: str) -> type[Options]:

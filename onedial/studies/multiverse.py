@@ -1,6 +1,6 @@
 """A multiverse: the sweep that would have been made, and sweeps that differ from it in one choice each.
 
-universes/NAME/     a run of `experiments/steer_sweep.py` each, with its own config.yaml, judged by the verdict's rule
+universes/NAME/     a run of `onedial sweep` each, with its own config.yaml, judged by the verdict's rule
 wordings/*.yaml     prompts that were made of the run's own
 
 A universe is finished once and read back ever after. It is the run that `onedial sweep` makes by its config.yaml.

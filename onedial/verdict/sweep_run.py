@@ -281,7 +281,7 @@ class SweepRun:
         if (rule := stored["rule"]) != RULE:
             raise InputError(
                 f"{self.path} was judged by rule {rule}, and this version reads rule {RULE}; judge it again, which "
-                f"needs no model: python experiments/judge_run.py {self.path}"
+                f"needs no model: onedial judge {self.path}"
             )
         return Verdict.from_dict(stored)
 

@@ -136,7 +136,7 @@ class Gate:
         Raises:
             InputError: no gate, one of another format, or a damaged one.
         """
-        remedy = f"save one with experiments/gate.py --run RUN --save {folder}"
+        remedy = f"save one with onedial gate --run RUN --save {folder}"
         return read_tensors(Path(folder) / FILE, FORMAT, cls._of, what="gate", remedy=remedy)
 
     @classmethod

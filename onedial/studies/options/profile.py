@@ -12,7 +12,7 @@ from onedial.studies.options.shared import ColumnOptions, EngineOptions, Replica
 class ProfileOptions(ColumnOptions, EngineOptions, ReplicateOptions, DryRunOptions, RunOptions, group="dial"):
     """All that a profile of a dial understands."""
 
-    run: Path | None = option(None, "folder of a finished run of steer_sweep.py", positional=True)
+    run: Path | None = option(None, "folder of a finished run of onedial sweep", positional=True)
     model: str | None = option(None, "the subject, where no RUN names it")
     vector: Path | None = option(
         None,

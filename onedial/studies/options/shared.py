@@ -117,7 +117,7 @@ class DeclaredOptions(Options, group="questions, panel, prompt"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnOptions(Options):
+class ColumnOptions(Options, group="questions, panel, prompt"):
     """How the table of --questions names its parts."""
 
     columns: str | None = option(
