@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
 from onedial.core.cards import one_line
 from onedial.scale.correlations.thresholds import thresholds_of
@@ -25,7 +26,7 @@ from onedial.scale.standard_errors import covariance_of, loading_covariance, loa
 from onedial.stats.answers import warn
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.estimate import Estimate
-from onedial.stats.level import Z_95
+from onedial.stats.level import LEVEL, Z_95
 from onedial.stats.multiple_tests import chi_squared_tail, p_text
 
 ESTIMATED = "estimated"
@@ -51,8 +52,8 @@ class ResponseModel:
         log_likelihood, log_prior: where their sum is greatest; the prior's, of a histogram, is 0 where there is none.
             converged: whether the maximum was reached.
         nodes, weights: (node,) distribution of the questions' easiness, of mean 0 and variance 1.
-        share: of the variance, the mean squared loading; with 95% interval by the delta method, about the share without
-            the mean squared error of the loadings.
+        share: of the variance, the mean squared loading; with 95% interval on its logit, about the share without the
+            mean squared error of the loadings.
         fit: the engine's, of the respondents that are estimated.
     """
 
@@ -119,12 +120,11 @@ class RaschTest:
     """Do all respondents follow the scale equally closely? The Rasch model beside the one with a slope for each.
 
     Attributes:
-        loading: common to all respondents, but for its sign. loadings: (respondent,) where each has its own.
+        loading: common to all respondents, but for its sign.
         ratio, df, p: likelihood ratio of free against equal slopes.
     """
 
     loading: float
-    loadings: Floats
     ratio: float
     df: int
     p: float
@@ -133,12 +133,12 @@ class RaschTest:
 
     def sentence(self) -> str:
         """What the test says."""
-        if self.p > 0.05:
-            return f"Respondents may follow the scale equally closely (loading {self.loading:.2f}, {p_text(self.p)})."
+        beside = "with a scale of any shape and answers at random in both models"
+        if self.p > LEVEL:
+            return f"Respondents may follow the scale equally closely ({p_text(self.p)}, {beside})."
         return (
-            "Respondents do not follow the scale equally closely: by marginal likelihood loadings run from "
-            f"{self.loadings.min():.2f} to {self.loadings.max():.2f} (against one of {self.loading:.2f}: "
-            f"{p_text(self.p)}), so a Rasch model does not hold."
+            f"Respondents do not follow the scale equally closely ({p_text(self.p)}, {beside}): a Rasch model does not "
+            "hold."
         )
 
 
@@ -176,7 +176,7 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal", asymptotes: AsymptoteKi
         free = fit_marginal(fits.codes, Model(scale, asymptotes), start=equal)
     ratio, df = max(0.0, 2 * (free.log_posterior - equal.log_posterior)), len(fits.codes.T) - 1
     loading = float(np.abs(equal.curves.loading).mean())
-    return RaschTest(loading, free.curves.loading, ratio, df, chi_squared_tail(ratio, df))
+    return RaschTest(loading, ratio, df, chi_squared_tail(ratio, df))
 
 
 def described(fit: MarginalFit, fits: Fits) -> ResponseModel:
@@ -237,12 +237,18 @@ def _columns(fit: MarginalFit) -> dict[str, Any]:
 
 
 def _share(fit: MarginalFit) -> Estimate:
-    """Mean squared loading, with an interval by the delta method about what is left of it without its errors' squares,
-    which are counted as shared; it holds the estimate itself."""
+    """Mean squared loading, with an interval on its logit by the delta method, about what is left of it without the
+    squares of the loadings' errors, which are counted as shared; it holds the estimate itself.
+
+    On the logit of a squared loading the spread of the questions that were drawn is a shift, the same wherever it is:
+    an interval of the share itself is too short where the share comes out large.
+    """
     loading, covariance = fit.curves.loading, loading_covariance(fit)
     known, m = np.diag(covariance) < 1, len(loading)  # a variance of 1 is more than a loading can have: not known
     value, step = float((loading**2).sum() / m), (2 * loading / m)[known]
     error = math.sqrt(max(float(step @ covariance[np.ix_(known, known)] @ step), 0.0))
     centre = value - float(np.diag(covariance)[known].sum() / m)
-    low, high = max(0.0, centre - Z_95 * error), min(1.0, centre + Z_95 * error)
-    return Estimate(value, min(low, value), max(high, value), error, m)
+    if not 0 < centre < 1:
+        return Estimate(value, 0.0, max(value, min(1.0, value + Z_95 * error)), error, m)
+    low, high = expit(logit(centre) + np.array([-1, 1]) * Z_95 * error / (centre * (1 - centre)))
+    return Estimate(value, min(float(low), value), max(float(high), value), error, m)

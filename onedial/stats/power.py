@@ -37,7 +37,20 @@ def least_on_average(least: Any, n_tests: int = 1) -> float:
     tested = tested[~np.isnan(tested)]
     if not len(tested):
         return float("nan")
-    needed = least_z(n_tests)
     effects = np.geomspace(tested.min(), max(tested.min(), tested[np.isfinite(tested)].max(initial=0)), 201)
-    power = ndtr(needed * effects[:, None] / tested - needed + ndtri(POWER)).mean(axis=1)
+    power = [power_on_average(effect, tested, n_tests) for effect in effects]
     return float(np.interp(POWER - 1e-9, power, effects, right=np.inf))
+
+
+def power_on_average(effect: float, least: Any, n_tests: int = 1) -> float:
+    """How often this effect is found if it may be anywhere; 0 where no place was tested.
+
+    Formula: mean over places of Phi(z effect / least - z + Phi^-1(.8)), z = least_z(n_tests).
+
+    >>> round(power_on_average(0.2, [0.2, 0.2, np.nan]), 2)
+    0.8
+    """
+    tested: Floats = np.asarray(least, dtype=float)
+    tested = tested[~np.isnan(tested)]
+    needed = least_z(n_tests)
+    return float(ndtr(needed * effect / tested - needed + ndtri(POWER)).mean()) if len(tested) else 0.0

@@ -103,7 +103,7 @@ def test_two_scales_are_an_objection_and_are_told_apart():
     analysis = analyse_panel(planted(3, 500, 0.85, groups=2, between=0.4), known, **FEW)
     page = words(analysis)
     assert "2 factors, not one" in analysis.verdict
-    assert "one factor does not fit" in page
+    assert analysis.verdict.startswith("There is no scale that is common to all")
     assert "of them are of one family" in page
     assert {"factor_1", "factor_2"} <= set(analysis.tables["factors"])
 
@@ -265,6 +265,6 @@ def test_one_more_check_is_one_function_and_one_entry(monkeypatch):
     monkeypatch.setitem(CHECKS, "rates", Check("How often is it yes?", ask))
     analysis = analyse_panel(planted(2, 300, 0.8), n_replicates=0)
     assert "How often is it yes? - 12 rates." in words(analysis)
-    assert analysis.verdict.endswith("rates differ.")
+    assert "Against one scale for all: rates differ." in analysis.verdict
     assert len(analysis.tables["rates"]) == 12
     assert analysis.summary["mean"] == 0.5

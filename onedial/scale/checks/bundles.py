@@ -33,7 +33,7 @@ from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.groups import labels_of
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import adjusted
-from onedial.stats.power import POWER, least_on_average, least_z
+from onedial.stats.power import POWER, least_on_average, least_z, power_on_average
 
 FLOOR = 0.05
 """Difference of the yes rate by which a bundle must lie elsewhere to be called so, however certain it is: below it the
@@ -85,6 +85,10 @@ class BundleInvariance:
     def least(self) -> float:
         """The difference found in 80% wherever it may be; inf where none is."""
         return least_on_average(self.table["least"], int(self.table["p"].notna().sum()))
+
+    def power(self, difference: float) -> float:
+        """How often this difference would be found, wherever it may be; 0 where nothing was tested."""
+        return power_on_average(difference, self.table["least"], int(self.table["p"].notna().sum()))
 
 
 def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleInvariance:

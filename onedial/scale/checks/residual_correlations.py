@@ -64,12 +64,11 @@ class ResidualCorrelations:
         """Pairs with something in common, or something opposed, beyond the scale: certain, and not below FLOOR."""
         return self.pairs[(self.pairs["q"] <= LEVEL) & (self.pairs["residual"].abs() >= FLOOR)]
 
-    @property
-    def least(self) -> float:
-        """The residual of a pair, in the middle of all, that would be found with a power of 80%; inf where none is."""
+    def power(self, residual: float) -> float:
+        """How often a pair with this residual correlation would be found, wherever it is; 0 where none was tested."""
         tested = self.pairs[self.pairs["q"].notna()]
-        least = max(FLOOR, least_z(len(tested)) * float(tested["se"].median())) if len(tested) else np.inf
-        return least if least < 1 else float("inf")
+        needed = np.maximum(least_z(len(tested), 0.5) * tested["se"], FLOOR)
+        return float(ndtr((residual - needed) / tested["se"]).mean()) if len(tested) else 0.0
 
 
 def residual_correlations(

@@ -40,9 +40,6 @@ from onedial.stats.multiple_tests import p_text
 
 FEWEST_FITTED, MOST_FITTED = 4, 71
 """Respondents that vary whose correlations a factor is fitted to."""
-CLOSE, ACCEPTABLE = 0.05, 0.08  # Browne and Cudeck's words for an RMSEA
-CLOSE_CFI, ACCEPTABLE_CFI = 0.95, 0.90  # Hu and Bentler (1999) and the bound before them
-CLOSE_SRMR, ACCEPTABLE_SRMR = 0.08, 0.10
 
 
 @dataclass(frozen=True)
@@ -75,32 +72,16 @@ class FactorFit:
 
     __repr__ = one_line
 
-    @property
-    def rejected(self) -> bool:
-        """Whether the fit is worse than acceptable, and that by more than chance gives."""
-        return self.rmsea > ACCEPTABLE and self.p <= LEVEL
-
-    def sentence(self, beside: str = "") -> str:
-        """What the fit says by RMSEA, CFI and SRMR together, in the usual words.
-
-        Args:
-            beside: what else speaks against one; where there is something it does not fit closely.
-        """
-        if not np.isfinite(self.rmsea):
-            return "One factor: fit could not be judged (no degrees of freedom left)."
-        close = self.rmsea <= CLOSE and self.cfi >= CLOSE_CFI and self.srmr <= CLOSE_SRMR
-        word = "closely" if close and not beside else "acceptably"
-        judged = "does not fit well" if self.rejected else f"fits {word}"
-        if not self.rejected and self.rmsea_high > ACCEPTABLE:
-            judged = "may fit, but so few answers cannot tell"
-        elif not self.rejected and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
-            judged = "fits by one index and not by another"
-        if beside and not self.rejected:
-            judged += f", though {beside}"
+    def sentence(self) -> str:
+        """What the fit is, and of how many pairs."""
+        m = len(self.loadings)
+        of = f"One factor on a normal scale, by {self.n_pairs} of {m * (m - 1) // 2} pairs"
+        if not np.isfinite(self.rmsea) or self.n_pairs < m * (m - 1) / 4:
+            return f"{of}: too few to judge its fit."
         chance = "no more than chance gives" if self.p > LEVEL else "more than chance gives"
         return (
-            f"One factor {judged}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), "
-            f"CFI {self.cfi:.3f}, SRMR {self.srmr:.3f}; the misfit is {chance} ({p_text(self.p)})."
+            f"{of}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), CFI {self.cfi:.3f}, SRMR "
+            f"{self.srmr:.3f}; the misfit is {chance} ({p_text(self.p)})."
         )
 
     def to_dict(self) -> dict[str, float]:

@@ -182,6 +182,13 @@ class Replicates:
         return eigenvalues(fill_gaps(self.correlation))
 
     @cached_property
+    def residual(self) -> Floats:
+        """(replicate,) root mean square of what one factor leaves of the correlations of pairs."""
+        first, second = np.triu_indices(self.correlation.shape[-1], 1)
+        left = self.correlation[:, first, second] - self.loadings[:, first] * self.loadings[:, second]
+        return np.sqrt(np.nanmean(left**2, axis=1))
+
+    @cached_property
     def r2(self) -> Floats:
         """(replicate,) of the parabola of loading on threshold."""
         return parabola_r2(self.loadings, self.thresholds)

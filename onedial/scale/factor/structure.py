@@ -64,12 +64,22 @@ class OneFactorBootstrap:
         smallest: the smallest eigenvalue; p = how often one factor gives one as small. A negative eigenvalue alone
             proves nothing.
         second: the second eigenvalue; p = how often one factor gives one as large.
+        residual: root mean square of the correlations of pairs that one factor leaves; p = how often as large.
     """
 
     smallest: Simulated
     second: Simulated
+    residual: Simulated
 
     __repr__ = one_line
+
+    @property
+    def beyond(self) -> float:
+        """What is left of the correlations beyond what one scale leaves by itself.
+
+        Formula: sqrt(max(0, r^2 - mean of simulated r^2)): errors and misfit are independent.
+        """
+        return float(np.sqrt(max(0.0, self.residual.observed**2 - np.nanmean(self.residual.simulated**2))))
 
 
 def one_factor_bootstrap(
@@ -80,7 +90,7 @@ def one_factor_bootstrap(
     scale: ScaleKind = "histogram",
     asymptotes: AsymptoteKind = "common",
 ) -> OneFactorBootstrap:
-    """Smallest and second eigenvalue against a parametric bootstrap of the one-factor model.
+    """Smallest and second eigenvalue, and residual correlations, against a parametric bootstrap of one factor.
 
     Formula: x_i = 1 with probability f_1 + (1 - f_0 - f_1) Phi(a_i z + d_i), all of greatest marginal likelihood, z
     drawn from the question's posterior; p = (1 + k) / (B + 1), k = replicates as extreme (Beran and Srivastava, 1985,
@@ -92,7 +102,7 @@ def one_factor_bootstrap(
             `response_model`.
 
     Returns:
-        OneFactorBootstrap. Sign: `smallest` looks at the lower tail, `second` at the upper.
+        OneFactorBootstrap. Sign: `smallest` looks at the lower tail, the others at the upper.
 
     Raises:
         InputError: fewer than three respondents vary, or B < 1.
@@ -105,9 +115,13 @@ def one_factor_bootstrap(
     True
     """
     nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
-    observed, simulated = nulls.observed.eigenvalues[0], nulls.drawn("one factor", scale, asymptotes).eigenvalues
-    smallest = Simulated.beside(observed[-1], simulated[:, -1], larger=False)
-    return OneFactorBootstrap(smallest, Simulated.beside(observed[1], simulated[:, 1]))
+    drawn = nulls.drawn("one factor", scale, asymptotes)
+    observed, simulated = nulls.observed.eigenvalues[0], drawn.eigenvalues
+    return OneFactorBootstrap(
+        smallest=Simulated.beside(observed[-1], simulated[:, -1], larger=False),
+        second=Simulated.beside(observed[1], simulated[:, 1]),
+        residual=Simulated.beside(nulls.observed.residual[0], drawn.residual),
+    )
 
 
 def revised_parallel_analysis(

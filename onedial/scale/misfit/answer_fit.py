@@ -47,9 +47,9 @@ class AnswerFit:
         respondents: index respondent; `n` answers, `infit, outfit, l_z, p` (two-sided), `q` (adjusted), `follows` (how
             closely: q <= .05, and a loading that differs by `OTHER_LOADING` from that of all), `loading` and `place`
             of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
-            `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
-            `reversed` (`answers_other_way`); of fewer than `FEWEST_TO_NAME` answers it is said of nobody that it does
-            not belong or is reversed.
+            `loading_low`, `loading_high` (its 95% interval), `belongs` (not shown to load below `SALIENT`: one-sided p,
+            adjusted, above .025), `reversed` (`answers_other_way`); of fewer than `FEWEST_TO_NAME` answers it is said
+            of nobody that it does not belong or is reversed.
         information: `difficulty, information`, of all respondents' own curves together.
         loading: of the curve that is as steep as that of all.
     """
@@ -126,7 +126,8 @@ def answer_fit(matrix: Any) -> AnswerFit:
     respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
     many = respondents["n"] >= FEWEST_TO_NAME
     respondents["reversed"] = answers_other_way(loading, loading_errors(own)) & many
-    respondents["belongs"] = ~many | ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
+    below = adjusted(ndtr((loading - SALIENT) / loading_errors(own)))
+    respondents["belongs"] = ~many | ~(respondents["reversed"] | (loading < SALIENT) & (below <= LEVEL / 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
     return AnswerFit(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.scale.study.checks import CHECKS, UNKNOWN
+from onedial.scale.study.checks import CHECKS
 from onedial.scale.study.panel_fit import Finding, PanelFit
-from onedial.scale.study.shared import one_scale
+from onedial.scale.study.rule import verdict
 from onedial.show.figure_style import Drawing
 
 _WIDTH = 100
@@ -35,12 +35,10 @@ class PanelAnalysis:
 
     @property
     def sections(self) -> dict[str, list[str]]:
-        """The sentences below the verdict by the question that they answer; what cannot be known is the first."""
+        """The sentences below the verdict by the question that they answer."""
         sections: dict[str, list[str]] = {}
         for name, finding in self.findings.items():
             sections.setdefault(CHECKS[name].title, []).extend(finding.sentences)
-        if missed := _missed(self.findings):
-            sections[UNKNOWN].append(f"Would be missed more often than in 20%: {'; '.join(missed)}.")
         return {title: sentences for title, sentences in sections.items() if sentences}
 
     @property
@@ -104,26 +102,13 @@ def analyse_panel(
     with each_notice_once():
         fit = PanelFit.of(matrix, respondents, questions, n_factors, n_replicates, seed)
         findings = {name: check.ask(fit) for name, check in CHECKS.items()}
-        return PanelAnalysis(fit, findings, _verdict(fit, findings))
+        return PanelAnalysis(fit, findings, _verdict(findings))
 
 
-def _verdict(fit: PanelFit, findings: dict[str, Finding]) -> str:
-    if ends := next((finding.ends for finding in findings.values() if finding.ends), ""):
-        return ends
-    opening = next((finding.opening for finding in findings.values() if finding.opening), "") or one_scale(fit)
+def _verdict(findings: dict[str, Finding]) -> str:
+    known = {name: value for finding in findings.values() for name, value in finding.evidence.items()}
     against = [words for finding in findings.values() for words in finding.against]
-    if against:
-        return f"{opening} Against one scale for all: {'; '.join(against)}."
-    if missed := _missed(findings):
-        return (
-            f"{opening} Nothing was found against one scale for all, but it could not have been: {'; '.join(missed)}."
-        )
-    return f"{opening} Nothing found here speaks against one scale for all."
-
-
-def _missed(findings: dict[str, Finding]) -> list[str]:
-    """What would speak against one scale and would be missed more often than in 20%, or was not looked for."""
-    return [words for finding in findings.values() for words in finding.missed]
+    return verdict(known, against, [words for finding in findings.values() for words in finding.missed])
 
 
 @contextmanager

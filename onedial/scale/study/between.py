@@ -22,17 +22,9 @@ def clusters(fit: PanelFit) -> Finding:
         f"{shares['between']:.0%} of a respondent's variance is shared between models ({verdict}: "
         f"{p_text(between.p)}), {within_only}.",
     ]
-    ends = opening = ""
+    evidence = {"between": shares["between"], "within_only": shares["within_only"]}
     if between.p > LEVEL and found.difference.p <= LEVEL:
-        ends = (
-            "There is no scale that models share: what looks shared is each model agreeing with itself (between models "
-            f"{p_text(between.p)})."
-        )
-    elif shares["between"] < shares["within_only"]:
-        opening = (
-            f"Little is shared between models: {shares['between']:.0%} of the variance, against "
-            f"{shares['within_only']:.0%} that each model shares only with itself."
-        )
+        evidence["within"] = f" (between models {p_text(between.p)})"
     if found.difference.p <= LEVEL:
         sentences.append("Respondents of one model are no independent witnesses; read every count of them so.")
     return Finding(
@@ -40,6 +32,5 @@ def clusters(fit: PanelFit) -> Finding:
         tables={"clusters": found.matrix.rename_axis("cluster")},
         numbers={"clusters": shares | {"between_null": between.to_dict(), "difference": found.difference.to_dict()}},
         figures={"clusters": lambda: draw.within_and_between(found)},
-        ends=ends,
-        opening=opening,
+        evidence=evidence,
     )

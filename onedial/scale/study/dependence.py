@@ -1,14 +1,13 @@
 """Do pairs of respondents share something beyond the scale?"""
 
-import numpy as np
-
-from onedial.scale.checks.residual_correlations import FLOOR, RESIDUAL_OF_INTEREST, residual_correlations
+from onedial.scale.checks.residual_correlations import residual_correlations
 from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.scale.study.rule import OBJECTIONS
 
 _HARDLY_ANY = 20.0
 """Log likelihood that guesses and any shape have to gain over one normal scale before pairs are tested with them: what
 two respondents share can look like either."""
-PAIR = f"a pair of respondents with a residual correlation of {RESIDUAL_OF_INTEREST:g}"
+_RULE = OBJECTIONS["pair"]
 
 
 def dependence(fit: PanelFit) -> Finding:
@@ -17,10 +16,8 @@ def dependence(fit: PanelFit) -> Finding:
         residuals = residual_correlations(fit.fits, "histogram", "common", fit.seed)
     else:
         residuals = residual_correlations(fit.fits, seed=fit.seed)
-    pairs, violations, least = residuals.pairs, residuals.violations(), residuals.least
-    found = Finding(
-        tables={"residuals": pairs}, numbers={"residuals": {"least": least if np.isfinite(least) else None}}
-    )
+    pairs, violations = residuals.pairs, residuals.violations()
+    found = Finding(tables={"residuals": pairs})
     if len(violations):
         n, first = len(violations), violations.iloc[0]
         most = f"{first['first']} and {first['second']} ({first['residual']:+.2f})"
@@ -29,13 +26,16 @@ def dependence(fit: PanelFit) -> Finding:
             same = fit.kin[violations["first"]].to_numpy() == fit.kin[violations["second"]].to_numpy()
             kin = f"; {same.sum()} of them are of one {fit.kin.name}"
         found.sentences.append(
-            f"{n} of {len(pairs)} pairs have a residual correlation of {FLOOR:g} or more beyond the scale, most of all "
-            f"{most}{kin}."
+            f"{n} of {len(pairs)} pairs have a residual correlation of {_RULE.floor:g} or more beyond the scale, most "
+            f"of all {most}{kin}."
         )
         found.against.append(f"{n} {'pair shares' if n == 1 else 'pairs share'} something beyond the scale")
         return found
-    power = f"one of {least:.2f} would be found in 80%" if np.isfinite(least) else "none, however large, would be found"
-    found.sentences.append(f"No pair of respondents has a residual correlation beyond the scale ({power}).")
-    if least > RESIDUAL_OF_INTEREST:
-        found.missed.append(PAIR)
+    power = residuals.power(_RULE.stated)
+    stated = f"a pair of respondents with a residual correlation of {_RULE.stated:g}"
+    found.sentences.append(
+        f"No pair of respondents has a residual correlation beyond the scale ({stated} would be found in {power:.0%})."
+    )
+    if _RULE.unseen(power):
+        found.missed.append(stated)
     return found

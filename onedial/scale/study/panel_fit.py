@@ -6,7 +6,7 @@ together. What several checks need is computed here, once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,9 @@ from onedial.stats.level import LEVEL
 
 FEWER = 99  # replicates of what needs no p below 1 / 100: as many as stand behind the stored sizes and powers
 WORTH_A_NAME = 0.05  # of a variance
+_WORTH_ANOTHER_SHAPE = 9.2
+"""Log likelihood that guesses and any shape have to gain over one normal scale: half the 95% point of chi-squared with
+ten degrees of freedom, since a histogram has no fixed number of parameters."""
 
 
 @dataclass
@@ -45,9 +48,8 @@ class Finding:
     numbers: dict[str, Any] = field(default_factory=dict)
     against: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
+    evidence: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, Callable[[], Drawing]] = field(default_factory=dict)
-    ends: str = ""
-    opening: str = ""
 
     __repr__ = one_line
 
@@ -121,9 +123,21 @@ class PanelFit:
         return bool((self.missingness["p_adjusted"] < LEVEL).any())
 
     @cached_property
+    def share_with_gaps_as_no(self) -> float:
+        """Of the variance, if whatever was left out by those whose gaps fall on hard questions would have been a no."""
+        who = (self.missingness["p_adjusted"] < LEVEL).reindex(self.answers.respondents, fill_value=False).to_numpy()
+        filled = Fits(replace(self.answers, answered=self.answers.answered | who))
+        return described(filled.null("normal", "none"), filled).share.value
+
+    @cached_property
     def gain_of_guesses(self) -> float:
         """Log likelihood that guesses and any shape gain over one normal scale."""
         return self.with_guesses.log_likelihood - self.response.log_likelihood
+
+    @property
+    def guesses_fit_better(self) -> bool:
+        """Whether that is more than their parameters give."""
+        return self.gain_of_guesses >= _WORTH_ANOTHER_SHAPE
 
     @property
     def loadings(self) -> pd.Series:

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from onedial.scale.checks.bundles import DIFFERENCE_OF_INTEREST, FLOOR, BundleInvariance, bundle_invariance
+from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
 from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.scale.study.rule import OBJECTIONS
 
-RESPONDENT = "respondent"
+RESPONDENT, _RULE = "respondent", OBJECTIONS["group"]
 _MOST_GROUPS, _FEWEST_IN_BUNDLES = 12, 10  # questions in the mean
 _SHOWN = 4
 
@@ -18,12 +19,23 @@ def sameness(fit: PanelFit) -> Finding:
     groups, other = grouped(fit.respondents, fit.fits.answers.respondents, _MOST_GROUPS)
     several = {name: labels for name, labels in groups.items() if labels.value_counts().max() > 1}
     for what, of_questions in bundles.items():
+        broken, unseen = [], []
         for who, of_respondents in {RESPONDENT: None, **several}.items():
-            _add(found, bundle_invariance(fit.fits, of_questions, of_respondents), what, who)
+            tested = bundle_invariance(fit.fits, of_questions, of_respondents)
+            _add(found, tested, what, who)
+            if len(violations := tested.violations()):
+                n, of = (len(table.index.unique("group")) for table in (violations, tested.table))
+                broken.append(f"{n} of {of} {'respondents' if who == RESPONDENT else f'groups by {who}'}")
+            elif _RULE.unseen(tested.power(_RULE.stated)):
+                unseen.append(who)
+        if broken:
+            found.against.append(f"yes rates differ by {what} at equal ability for {' and '.join(broken)}")
+        if unseen:
+            points = f"{100 * _RULE.stated:.0f} points"
+            found.missed.append(f"a {what} whose yes rate differs by {points} for a {' or '.join(unseen)}")
     found.sentences += [f"Not tested by {what}: {reason}." for what, reason in (left_out | other).items()]
     if not bundles:
         found.sentences.append("Not tested: nothing is known of the questions (topic, level) to group them by.")
-        found.missed.append("groups of questions that lie elsewhere for some (not tested)")
     return found
 
 
@@ -45,21 +57,11 @@ def _add(found: Finding, bundles: BundleInvariance, what: str, who: str) -> None
             for group, bundle, points, logits in first
         )
         more = f"; and {len(violations) - _SHOWN} more" * (len(violations) > _SHOWN)
-        elsewhere = (
-            f"no group has a yes rate for a {who} that differs by {100 * FLOOR:.0f} points or more at equal ability"
-        )
+        floor = f"{100 * _RULE.floor:.0f} points or more"
+        elsewhere = f"no group has a yes rate for a {who} that differs by {floor} at equal ability"
         if len(violations):
             elsewhere = f"{len(violations)} times one differs for a {who} at equal ability ({each}{more})"
         found.sentences.append(f"{opening}: {elsewhere}.")
-    if not least <= DIFFERENCE_OF_INTEREST:
-        found.missed.append(f"a {what} whose yes rate differs by {100 * DIFFERENCE_OF_INTEREST:.0f} points for a {who}")
-    if len(violations):
-        broken, of = (len(table.index.unique("group")) for table in (violations, bundles.table))
-        whom = "respondents" if who == RESPONDENT else f"groups by {who}"
-        found.against.append(
-            f"for {broken} of {of} {whom} yes rates differ by {what} at equal ability (standard deviation "
-            f"{100 * bundles.spread:.0f} points)"
-        )
 
 
 def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dict[str, pd.Series], dict[str, str]]:

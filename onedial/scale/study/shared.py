@@ -11,10 +11,6 @@ from onedial.stats.multiple_tests import p_text
 from onedial.stats.power import POWER
 
 ANY_SHAPE = "if all guess equally often and the scale has any shape"
-_STRONG = 0.5  # of the variance: more shared than not
-_WORTH_ANOTHER_SHAPE = 9.2
-"""Log likelihood that guesses and any shape have to gain over one normal scale: half the 95% point of chi-squared with
-ten degrees of freedom, since a histogram has no fixed number of parameters."""
 _FEW_SHARED = 50  # questions of a pair, whose correlation is then known to within .2 or worse
 _WORTH_A_SCALE = 0.1  # of the variance, below which nobody would speak of one
 
@@ -39,23 +35,25 @@ def shared(fit: PanelFit) -> Finding:
             "share": {**share.columns("share"), "other": other and other[0]},
             "explained": {str(name): row.to_dict() for name, row in explained.items()},
         },
+        evidence={"share_words": of_variance(fit), "compared": bool(fit.n_replicates), **share.columns("share")},
     )
     if other:
         found.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
+    if fit.has_informative_gaps:
+        found.sentences.append(
+            "Answers are missing on hard questions. The likelihood knows how many a question lacks; if blanks tell of "
+            f"the respondent too, and would all have been no, the share is {fit.share_with_gaps_as_no:.1%}."
+        )
     if not fit.n_replicates:
-        found.opening = f"One factor would explain {share.value:.0%} of the variance; nothing was compared with chance."
         return found
     null = fit.shuffled
     found.sentences.append(
         f"First eigenvalue {null.observed[0]:.2f}; answers shuffled {null.mean[0]:.2f}, {p_text(null.p[0])}."
     )
     if not fit.is_shared:
-        found.ends = nothing_shared(fit)
+        found.evidence["nothing"] = nothing_shared(fit)
     elif fit.models is not None and len(fit.models) == 1:
-        found.ends = (
-            f"All respondents are one model, {fit.models[0]}: that its framings agree ({share.value:.0%} of the "
-            "variance) says nothing of a scale that models share."
-        )
+        found.evidence["one_model"] = fit.models[0]
     return found
 
 
@@ -67,8 +65,7 @@ def disagreement(fit: PanelFit, pairs: float) -> list[str]:
     n = np.median(fit.factor.tetrachoric.n_pairwise.to_numpy()[np.triu_indices(len(fit.answers.respondents), 1)])
     reasons = [f"pairs share {n:.0f} questions in the middle"] if n < _FEW_SHARED else []
     reasons += ["answers are missing on hard questions"] if fit.has_informative_gaps else []
-    guesses = fit.gain_of_guesses >= _WORTH_ANOTHER_SHAPE
-    reasons += ["guesses or a scale of another shape fit better"] if guesses else []
+    reasons += ["guesses or a scale of another shape fit better"] if fit.guesses_fit_better else []
     why = f" ({'; '.join(reasons)})" if reasons else " (a rule for empty cells, or a second factor)"
     return [f"The two differ by more than their errors{why}: the one by marginal likelihood is to be believed."]
 
@@ -76,8 +73,7 @@ def disagreement(fit: PanelFit, pairs: float) -> list[str]:
 def share_with_guesses(fit: PanelFit) -> tuple[float, str] | None:
     """The share on a scale of any shape where all guess, and its name, where it is another."""
     other = fit.with_guesses.share.value
-    better = "better" if fit.gain_of_guesses >= _WORTH_ANOTHER_SHAPE else "no better"
-    account = f"{ANY_SHAPE}, which fits {better}"
+    account = f"{ANY_SHAPE}, which fits {'better' if fit.guesses_fit_better else 'no better'}"
     return (other, account) if abs(fit.share.value - other) >= WORTH_A_NAME else None
 
 
@@ -86,19 +82,15 @@ def of_variance(fit: PanelFit) -> str:
     share, other = fit.share, share_with_guesses(fit)
     words = f"{share.value:.0%} of the variance"
     words += f", {share.low:.0%} to {share.high:.0%}"
-    return f"{words}; {other[0]:.0%} {other[1]}" if other else words
-
-
-def one_scale(fit: PanelFit) -> str:
-    """The verdict's first sentence where nothing else opens it."""
-    if fit.share.value >= _STRONG:
-        return f"One scale is shared, and it explains most of the answers ({of_variance(fit)})."
-    return f"Something is shared ({of_variance(fit)}), but most of each respondent's answers is its own."
+    words += f"; {other[0]:.0%} {other[1]}" if other and fit.guesses_fit_better else ""
+    if fit.has_informative_gaps and abs(fit.share_with_gaps_as_no - share.value) >= WORTH_A_NAME:
+        words += f"; {fit.share_with_gaps_as_no:.0%} if blanks would have been no"
+    return words
 
 
 def nothing_shared(fit: PanelFit) -> str:
-    """That no scale was found, and how large a one would have been."""
-    opening = f"Nothing is shared that shuffled answers would not show ({p_text(fit.shuffled.p[0])})"
+    """How surely no scale was found: how large a one would have been."""
+    opening = f" ({p_text(fit.shuffled.p[0])})"
     least = least_share(fit.shuffled)
     if least <= _WORTH_A_SCALE:
         return f"{opening}: there is no scale to speak of (one of {least:.0%} of the variance would be found in 80%)."

@@ -3,9 +3,12 @@
 import math
 
 import numpy as np
+import pandas as pd
 
+from onedial.scale.checks.near_copies import near_copies
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.scale.study.rule import FEWEST_QUESTIONS, MOST_EMPTY
 from onedial.stats.agreement import COPY, kappas_between
 from onedial.stats.answers import Answers, names
 from onedial.stats.level import LEVEL, Z_95
@@ -13,9 +16,6 @@ from onedial.stats.level import LEVEL, Z_95
 MODELS_UNKNOWN = (
     "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
 )
-_FEWEST_QUESTIONS = 20
-_MOST_EMPTY = 0.5
-"""Share of pairs that lack an answer pattern, above which correlations come from a rule and not from answers."""
 _WIDEST = {"loading": 1.0, "threshold": 2.0}  # of half an interval: thresholds of 2 are yes rates from 2 to 98%
 
 
@@ -23,13 +23,11 @@ def limits(fit: PanelFit) -> Finding:
     """What cannot be known of this panel, whatever the numbers say."""
     tetrachoric, n, reasons = fit.factor.tetrachoric, fit.answers.n_questions, []
     empty, pairs = tetrachoric.n_zero_cell_pairs, math.comb(fit.n_varied, 2)
-    if empty > _MOST_EMPTY * pairs:
+    if empty > MOST_EMPTY * pairs:
         reasons.append(f"{empty} of {pairs} pairs have an empty cell, so that a rule makes their correlation")
-    if n < _FEWEST_QUESTIONS:
-        reasons.append(f"there are {n} questions, and {_FEWEST_QUESTIONS} are the least")
-    found = Finding(numbers={"n_zero_cell_pairs": empty})
-    if reasons:
-        found.ends = f"Too small to say whether a scale is shared: {'; '.join(reasons)}. Ask more questions."
+    if n < FEWEST_QUESTIONS:
+        reasons.append(f"there are {n} questions, and {FEWEST_QUESTIONS} are the least")
+    found = Finding(numbers={"n_zero_cell_pairs": empty}, evidence={"too_small": "; ".join(reasons)})
     if empty:
         first, filled = fit.factor.eigenvalues.iloc[0], len(fit.factor.eigenvalues)
         bare = fit_factor_model(fit.answers, zero_cells="none").eigenvalues.iloc[0]
@@ -72,6 +70,12 @@ def the_panel(fit: PanelFit) -> Finding:
     if copies := copies_among(fit.answers):
         found.sentences.append(f"Pairs that answer as one respondent share no scale: {'; '.join(copies)}.")
         found.against.append(f"{len(copies)} {'pair is' if len(copies) == 1 else 'pairs are'} one respondent twice")
+    elif near := near_copies(answers, list(map(str, _base_models(fit)))).groups:
+        groups = "; ".join(" and ".join(group) for group in near)
+        found.sentences.append(
+            f"Count as one, since they share over two thirds of what the scale of the others leaves of each: {groups}."
+        )
+        found.against.append(f"{sum(map(len, near))} {'models' if fit.models else 'respondents'} count as {len(near)}")
     missing = fit.missingness
     found.tables["missingness"] = missing
     if len(part := missing[missing["p_adjusted"] < LEVEL]):
@@ -82,6 +86,12 @@ def the_panel(fit: PanelFit) -> Finding:
             "(marginal) are then the ones to compare."
         )
     return found
+
+
+def _base_models(fit: PanelFit) -> pd.Index | pd.Series:
+    """Whose framings are one, or each by itself."""
+    known, names_of = fit.respondents, fit.answers.respondents
+    return names_of if fit.models is None or known is None else known["model"].reindex(names_of)
 
 
 def copies_among(answers: Answers) -> list[str]:
