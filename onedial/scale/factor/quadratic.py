@@ -72,7 +72,7 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
     table = pd.DataFrame({"y": loadings, "t": np.asarray(thresholds, dtype=float)}, dtype=float)
     table = table.loc[np.isfinite(table.to_numpy()).all(axis=1)]
     y, t = table.to_numpy().T
-    enough = len(y) >= _MIN_POINTS and np.ptp(y) > 0
+    enough = len(y) >= _MIN_POINTS and np.ptp(y) > 0 and len(np.unique(t.round(9))) > 2
     quadratic, linear, intercept = map(float, np.polyfit(t, y, 2)) if enough else [float("nan")] * 3
     everyone = np.arange(len(y))
     r2, *without = [_r2(y[everyone != i], t[everyone != i]) for i in (-1, *everyone)]

@@ -60,6 +60,7 @@ class Reading:
         row |= described(self.fits.null("normal", "none"), self.fits).share.columns("share")
         if self.shuffled is not None and self.parallel is not None:
             row["first_shuffled"] = float(np.nanmean(self.shuffled.simulated[:, 0])) / n
+            row["second_expected"] = float(np.nanmean(self.parallel.simulated[:, 1]))
             row["n_factors"] = self.parallel.n_above() if self.shuffled.n_replicates >= _FEWEST_FOR_P else np.nan
         fit = factor_fit(self.fits.answers) if FEWEST_FITTED <= len(self.fits.codes.T) <= MOST_FITTED else None
         row |= {index: np.nan if fit is None else getattr(fit, index) for index in ("rmsea", "cfi", "srmr")}
@@ -83,10 +84,10 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
 
     Returns:
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
-        share (by marginal likelihood) with its 95% interval, first_shuffled, n_factors (parallel analysis; nan where so
-        few replicates cannot tell), rmsea, cfi, srmr, parabola_r2, parabola_p and parabola_unrelated (R^2 where
-        loadings have nothing to do with thresholds; nan under `FEWEST_FOR_PARABOLA`); nan where fewer than
-        `FEWEST_FITTED` vary.
+        share (by marginal likelihood) with its 95% interval, first_shuffled, second_expected (eigenvalue that one scale
+        makes), n_factors (parallel analysis; nan where so few replicates cannot tell), rmsea, cfi, srmr, parabola_r2,
+        parabola_p and parabola_unrelated (R^2 where loadings have nothing to do with thresholds; nan under
+        `FEWEST_FOR_PARABOLA`); nan where fewer than `FEWEST_FITTED` vary.
     """
     rows = {AS_ANSWERED: as_answered.row()}
     numbers = stated_confidence(panel)

@@ -12,11 +12,13 @@ from onedial.scale.response_model import SALIENT
 from onedial.show.columns import interval, number, p_value, percent
 from onedial.show.results import Stored
 from onedial.stats.answers import names
+from onedial.stats.level import Z_95
 
 if TYPE_CHECKING:
     from onedial.studies.panel.case import StudyCase
 
 CHANCE = 0.5
+WORTH_SAYING = 0.05  # of confidence above the share right
 NO_GRADES = "The panel does not say which answers were correct, so that confidence cannot be held against anything."
 
 
@@ -32,6 +34,8 @@ def summary(case: "StudyCase") -> dict[str, Any]:
     if not case.with_scale:
         telling = case.screening["tells"]
         parts.append(f"The confidence of {telling.sum()} of {len(telling)} tells their right from their wrong answers.")
+    if case.calibration is not None:
+        parts.append(overconfidence_in_short(case.calibration))
     lines = case.lines()
     parts.append(line_in_short(None if lines is None else _row(lines, "as is")))
     numbers: dict[str, Any] = {"line_of_those_that_tell": case.line_of_those_that_tell()}
@@ -104,10 +108,11 @@ def scale(readings: pd.DataFrame) -> str:
     first = readings.iloc[0]
     words = f"{first_share(first)} By eigenvalues the first factor holds {percent(first['first'])}"
     words += f" ({percent(first['first_shuffled'])} if answers are shuffled)" if "first_shuffled" in first else ""
-    words += f", the second {percent(first['second'])}."
+    words += f"; the second eigenvalue is {first['second'] * first['n_models']:.2f}"
+    words += f", where one scale makes {first['second_expected']:.2f}." if "second_expected" in first else "."
     if first["rmsea"] == first["rmsea"]:
         fit = ", ".join(f"{index.upper()} {number(first[index])}" for index in ("rmsea", "cfi", "srmr"))
-        words += f" A single factor fits with {fit}."
+        words += f" One factor on a normal scale: {fit}."
     if first.get("n_factors", np.nan) > 0:
         n, alone = first["n_factors"], "" if first["n_factors"] <= 1 else ": the first is not alone"
         words += f" By parallel analysis {n:.0f} {'factor stands' if n == 1 else 'factors stand'} out{alone}."
@@ -175,6 +180,29 @@ def line_in_short(found: Mapping[str, Any] | None) -> str:
     if found["slope_low"] <= 0 <= found["slope_high"]:
         return f"No relation between how sure models are and how much they get right is found ({ends})."
     return f"Surer models get {'more' if found['slope'] > 0 else 'less'} right ({ends})."
+
+
+def overconfidence_in_short(table: pd.DataFrame) -> str:
+    """Whose mean confidence is surely above or below its share right, and by how much.
+
+    Formula: d = mean(c - y), its variance (Brier score - d^2) / n; what is below `WORTH_SAYING` is called calibrated.
+
+    >>> table = pd.DataFrame({"mean_confidence": [0.9, 0.7], "accuracy": [0.6, 0.69], "brier": [0.3, 0.2], "n": 400})
+    >>> overconfidence_in_short(table)
+    'Of 2, 1 states more confidence than it is right, by .30; 1 is not shown to be off by .05 or more.'
+    """
+    gap = table["mean_confidence"] - table["accuracy"]
+    error = Z_95 * np.sqrt((table["brier"] - gap**2).clip(lower=0) / table["n"])
+    sure = gap[(gap.abs() >= WORTH_SAYING) & (gap.abs() > error)]
+    parts = []
+    for gaps, word in ((sure[sure > 0], "more"), (-sure[sure < 0], "less")):
+        if n := len(gaps):
+            verb, right = ("states", "it is") if n == 1 else ("state", "they are")
+            ends = sorted({number(gaps.min(), 2), number(gaps.max(), 2)})
+            parts.append(f"{n} {verb} {word} confidence than {right} right, by {' to '.join(ends)}")
+    if left := len(gap) - len(sure):
+        parts.append(f"{left} {'is' if left == 1 else 'are'} not shown to be off by {number(WORTH_SAYING, 2)} or more")
+    return f"Of {len(gap)}, {'; '.join(parts)}."
 
 
 def others_in_short(table: pd.DataFrame) -> str:
