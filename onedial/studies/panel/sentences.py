@@ -189,7 +189,7 @@ def overconfidence_in_short(table: pd.DataFrame) -> str:
 
     >>> table = pd.DataFrame({"mean_confidence": [0.9, 0.7], "accuracy": [0.6, 0.69], "brier": [0.3, 0.2], "n": 400})
     >>> overconfidence_in_short(table)
-    'Of 2, 1 states more confidence than it is right, by .30; 1 is not shown to be off by .05 or more.'
+    'Of 2, 1 states more confidence than it is right, by 0.30; 1 is not shown to be off by 0.05 or more.'
     """
     gap = table["mean_confidence"] - table["accuracy"]
     error = Z_95 * np.sqrt((table["brier"] - gap**2).clip(lower=0) / table["n"])
