@@ -1,5 +1,7 @@
 """Do models share the scale, or does each agree with itself?"""
 
+from typing import Any
+
 from onedial.scale.checks.clusters import cluster_structure
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
@@ -22,7 +24,7 @@ def clusters(fit: PanelFit) -> Finding:
         f"{shares['between']:.0%} of a respondent's variance is shared between models ({verdict}: "
         f"{p_text(between.p)}), {within_only}.",
     ]
-    evidence = {"between": shares["between"], "within_only": shares["within_only"]}
+    evidence: dict[str, Any] = {"between": shares["between"], "within_only": shares["within_only"]}
     if between.p > LEVEL and found.difference.p <= LEVEL:
         evidence["within"] = f" (between models {p_text(between.p)})"
     if found.difference.p <= LEVEL:

@@ -189,17 +189,16 @@ def overconfidence_in_short(table: pd.DataFrame) -> str:
 
     >>> table = pd.DataFrame({"mean_confidence": [0.9, 0.7], "accuracy": [0.6, 0.69], "brier": [0.3, 0.2], "n": 400})
     >>> overconfidence_in_short(table)
-    'Of 2, 1 states more confidence than it is right, by 0.30; 1 is not shown to be off by 0.05 or more.'
+    'Of 2, 1 is overconfident by 0.30; 1 is not shown to be off by 0.05 or more.'
     """
     gap = table["mean_confidence"] - table["accuracy"]
     error = Z_95 * np.sqrt((table["brier"] - gap**2).clip(lower=0) / table["n"])
     sure = gap[(gap.abs() >= WORTH_SAYING) & (gap.abs() > error)]
     parts = []
-    for gaps, word in ((sure[sure > 0], "more"), (-sure[sure < 0], "less")):
+    for gaps, word in ((sure[sure > 0], "overconfident"), (-sure[sure < 0], "underconfident")):
         if n := len(gaps):
-            verb, right = ("states", "it is") if n == 1 else ("state", "they are")
             ends = sorted({number(gaps.min(), 2), number(gaps.max(), 2)})
-            parts.append(f"{n} {verb} {word} confidence than {right} right, by {' to '.join(ends)}")
+            parts.append(f"{n} {'is' if n == 1 else 'are'} {word} by {' to '.join(ends)}")
     if left := len(gap) - len(sure):
         parts.append(f"{left} {'is' if left == 1 else 'are'} not shown to be off by {number(WORTH_SAYING, 2)} or more")
     return f"Of {len(gap)}, {'; '.join(parts)}."
