@@ -7,6 +7,7 @@ with a 95% interval from a bootstrap of the questions, which are the same at eve
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from inspect_ai.scorer import value_to_float
 
 import onedial.serving.inspect_provider  # noqa: F401  registers the provider where the package is not installed
 from onedial.core.errors import InputError
+from onedial.serving.dial import fitting_answers
 from onedial.stats.intervals import resampled_interval, unit_weights
+from onedial.verdict.sweep_run import SweepRun
+from steering.planning.magnitudes import swept_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,22 +61,32 @@ class DialCost:
 
 
 def dial_cost(
-    tasks: Any, model: str, magnitudes: Sequence[float], *, model_args: dict[str, Any], seed: int = 0, **settings: Any
+    tasks: Any,
+    model: str,
+    magnitudes: Sequence[float] = (),
+    *,
+    model_args: dict[str, Any],
+    yes_rates: Sequence[float] = (),
+    seed: int = 0,
+    **settings: Any,
 ) -> DialCost:
     """Put tasks to a steered model at each setting, and to the unsteered one.
 
-        dial_cost("inspect_evals/gsm8k", "smollm2-135m-instruct", [-0.2, 0.2], model_args={"run": "runs/mine"})
+        dial_cost("inspect_evals/gsm8k", "smollm2-135m-instruct", [-0.2, 0.2], model_args={"vector": "v.safetensors"})
+        dial_cost("inspect_evals/gsm8k", "smollm2-135m-instruct", yes_rates=[.1, .9], model_args={"run": "runs/mine"})
 
     Args:
         tasks: as `inspect_ai.eval` takes them. model: a name, a folder or a hub id, without `onedial/`.
         magnitudes: settings besides 0. model_args: of the provider: `vector` or `run`, `positions`, ...
+        yes_rates: settings of the run at which its fitting questions are answered yes about so often.
         seed: of the bootstrap. settings: handed on to `inspect_ai.eval`, such as `limit` and `log_dir`.
 
     Raises:
-        InputError: no setting, or an evaluation that ended in an error.
+        InputError: no setting, yes rates without a run, or an evaluation that ended in an error.
     """
-    if not len(magnitudes):
-        raise InputError("no magnitude was given; give at least one besides 0")
+    magnitudes = [*magnitudes, *_magnitudes_at(model_args.get("run"), yes_rates)]
+    if not magnitudes:
+        raise InputError("no setting was given or reached; give at least one magnitude besides 0, or yes_rates")
     scored: dict[tuple[str, float], pd.Series] = {}
     logs: dict[tuple[str, float], EvalLog] = {}
     for magnitude in sorted({0.0, *map(float, magnitudes)}):
@@ -87,6 +101,15 @@ def dial_cost(
         for task, magnitude in sorted(scored)
     ]
     return DialCost(pd.DataFrame(rows, columns=list(COLUMNS)), tuple(logs[place] for place in sorted(logs)))
+
+
+def _magnitudes_at(run: Path | str | None, yes_rates: Sequence[float]) -> list[float]:
+    if not yes_rates:
+        return []
+    if run is None:
+        raise InputError("yes rates are those of a sweep; name it in model_args, as run")
+    swept = SweepRun.open(run)
+    return swept_at(fitting_answers(swept, swept.under_test()), yes_rates)["setting"].tolist()
 
 
 def scores_of(log: EvalLog) -> pd.Series:

@@ -10,8 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel, load_model
+from onedial.panels.splits import FITTING
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, Push, SteeringVector
 
@@ -117,6 +120,19 @@ def load_dial(
     if intervention is not None:
         intervention.check_model(loaded)
     return Dial(loaded, Path(name).name if Path(name).exists() else name, intervention)
+
+
+def fitting_answers(swept: SweepRun, intervention_id: str) -> pd.DataFrame:
+    """The fitting questions' answers to one intervention, of which yes rates are placed.
+
+    Raises:
+        InputError: they were not asked.
+    """
+    table, splits = swept.sweep(), swept.splits()
+    fitting = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == FITTING)]
+    if fitting.empty:
+        raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
+    return fitting
 
 
 def intervention_of(swept: SweepRun) -> Intervention:

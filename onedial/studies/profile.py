@@ -30,7 +30,7 @@ from onedial.panels.splits import TEST, wordings_of
 from onedial.report.profile import PROFILE_RESULTS, WORDS, sentences_of
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
 from onedial.selfreport.battery import BATTERY_REPORTS
-from onedial.serving.dial import intervention_of
+from onedial.serving.dial import fitting_answers, intervention_of
 from onedial.show.ending import Opening, end
 from onedial.show.results import Stored
 from onedial.stats.shares import wilson_interval
@@ -146,10 +146,7 @@ def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) 
     """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted; named by
     the rate that was measured there.
     """
-    table, splits = swept.sweep(), swept.splits()
-    fitting = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == "fitting")]
-    if fitting.empty:
-        raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
+    fitting = fitting_answers(swept, intervention_id)
     rates = yes_rates(fitting)["yes_rate"].dropna()
     magnitudes = list(options.magnitudes) or swept_at(fitting, options.yes_rates)["setting"].tolist()
     chosen = sorted(set(magnitudes) - {0.0})

@@ -1,6 +1,9 @@
 """A planted drop is recovered with an interval, and no drop is reported where there is none."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -9,6 +12,7 @@ from inspect_ai.solver import generate
 
 from onedial.core.errors import InputError
 from onedial.models.model import load_model
+from onedial.serving import cost
 from onedial.serving.cost import COLUMNS, dial_cost
 
 
@@ -33,20 +37,39 @@ def test_a_drop_is_the_share_of_changed_texts(folder):
         name="same",
     )
     arguments = {"vector": str(folder / "vector.safetensors")}
-    cost = dial_cost(
+    dial_costs = dial_cost(
         task, str(folder / "model"), [0.001, 3.0], model_args=arguments, display="none", log_dir=str(folder / "logs")
     )
-    table = cost.to_frame().set_index("magnitude")
-    assert tuple(cost.table.columns) == COLUMNS
+    table = dial_costs.to_frame().set_index("magnitude")
+    assert tuple(dial_costs.table.columns) == COLUMNS
     assert table.loc[0.0, ["score", "change"]].tolist() == [1.0, 0.0]
-    changed = np.mean([sample.output.completion != texts[sample.id] for sample in cost.logs[-1].samples])
+    changed = np.mean([sample.output.completion != texts[sample.id] for sample in dial_costs.logs[-1].samples])
     assert table.loc[3.0, "change"] == pytest.approx(-changed)
     assert table.loc[3.0, "change_high"] < 0 < changed
     assert table.loc[0.001, "change_low"] <= 0 <= table.loc[0.001, "change_high"]
     assert table["n"].tolist() == [12, 12, 12]
-    assert cost.plot().get_xlabel() == "magnitude"
+    assert dial_costs.plot().get_xlabel() == "magnitude"
 
 
-def test_a_setting_is_needed(folder):
-    with pytest.raises(InputError, match="at least one"):
-        dial_cost([], "x", [], model_args={})
+def test_yes_rates_are_placed_by_the_fitting_questions_of_the_run(monkeypatch):
+    """Of two, one says yes from .2 on and one from .4 on; the test question says yes everywhere."""
+    settings = [0.0, 0.2, 0.4]
+    margins = {"one": [-3, 1, 3], "two": [-5, -1, 1], "three": [5, 5, 5]}
+    table = pd.DataFrame([(q, m, x) for q in margins for m, x in zip(settings, margins[q], strict=True)])
+    table = table.set_axis(["question_id", "magnitude", "margin"], axis=1).assign(mass=1.0, intervention_id="dial")
+    swept = SimpleNamespace(
+        sweep=lambda: table,
+        splits=lambda: {"one": "fitting", "two": "fitting", "three": "test"},
+        under_test=lambda: "dial",
+    )
+    monkeypatch.setattr(cost.SweepRun, "open", lambda run: swept)
+    asked = []
+    monkeypatch.setattr(cost, "evaluate", lambda tasks, model_args, **_: asked.append(model_args["magnitude"]) or [])
+    dial_cost([], "x", yes_rates=[0.5, 1.0], model_args={"run": "mine"})
+    assert asked == settings
+
+
+@pytest.mark.parametrize(("rates", "words"), [([], "at least one"), ([0.5], "those of a sweep")])
+def test_a_setting_is_needed(rates, words):
+    with pytest.raises(InputError, match=words):
+        dial_cost([], "x", yes_rates=rates, model_args={})
