@@ -1,5 +1,7 @@
 """What can be read out of activations, along which directions, and how far a number can be trusted.
 
+probe_layers(read_activations(model, texts), labels)           # onedial.models: where in depth is it readable?
+fit_probe(streams, labels, topics=topics).as_vector(model, 12) # one layer's probe, and the vector along it
 store = store_activations(model, prompts)                     # onedial.models: activations on disk
 labels = labels_of(store, load_panel("embedded"))             # what is to be read
 task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are held out
@@ -7,26 +9,18 @@ found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table
 """
 
 import onedial  # noqa: F401  # before torch: threads are to wait asleep
-from probes.directions.contrast import StatementStreams
-from probes.fitting.concordance import Concordance, topic_draws
-from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe, fit_probe, probe_layers
 from probes.fitting.measure import ProbeTask, measure_layer
 from probes.layer_files import load_layer, save_layer
 
 __all__ = [
-    "Concordance",
     "Probe",
     "ProbeTask",
-    "StatementStreams",
     "TopicFolds",
-    "cross_fit",
     "fit_probe",
     "load_layer",
     "measure_layer",
-    "of_rows",
     "probe_layers",
     "save_layer",
-    "topic_draws",
 ]

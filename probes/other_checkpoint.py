@@ -31,7 +31,8 @@ def read_elsewhere(
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> from probes import ProbeTask, TopicFolds
+    >>> from probes.fitting.crossfit import cross_fit, of_rows
     >>> rng = np.random.default_rng(0)
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)

@@ -49,7 +49,8 @@ def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: Pr
     >>> import numpy as np
     >>> import pandas as pd
     >>> from onedial.panels import ResponseMatrix
-    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> from probes import ProbeTask, TopicFolds
+    >>> from probes.fitting.crossfit import cross_fit, of_rows
     >>> rng, names = np.random.default_rng(0), ["one: a", "two: a"]
     >>> rows, ids = rng.standard_normal((120, 6)), pd.Index([f"q{number}" for number in range(120)], name="question_id")
     >>> answers = pd.DataFrame({name: (rows[:, 0] + rng.standard_normal(120) > 0) * 1.0 for name in names}, ids)

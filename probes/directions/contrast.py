@@ -157,7 +157,9 @@ def read_without_labels(material: StatementStreams, draws: Floats, seed: int = 0
         method with labels; n statements.
 
     >>> import numpy as np
-    >>> from probes import StatementStreams, TopicFolds, topic_draws
+    >>> from probes import TopicFolds
+    >>> from probes.directions.statement_streams import StatementStreams
+    >>> from probes.fitting.concordance import topic_draws
     >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
     >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
     >>> streams = rng.standard_normal((60, 2, 2, 4))

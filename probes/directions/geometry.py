@@ -110,7 +110,9 @@ def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], 
     Returns:
         Columns `probe, label, auroc, low, high`; where both are the same, what the table of probes holds.
 
-    >>> from probes import TopicFolds, cross_fit, of_rows, topic_draws
+    >>> from probes import TopicFolds
+    >>> from probes.fitting.concordance import topic_draws
+    >>> from probes.fitting.crossfit import cross_fit, of_rows
     >>> rng = np.random.default_rng(0)
     >>> truth = (np.arange(80) % 2)[:, None] * 1.0
     >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])

@@ -117,7 +117,8 @@ def difference_interval(one: Concordance, other: Concordance, draws: Floats) -> 
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from probes import Concordance, TopicFolds, topic_draws
+    >>> from probes import TopicFolds
+    >>> from probes.fitting.concordance import Concordance, topic_draws
     >>> rng = np.random.default_rng(0)
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)

@@ -54,7 +54,7 @@ class Probe:
             their scores lean the wrong way, so that nothing is read.
         intercept: log-odds of a stream of zeros.
         auroc: on held-out questions, compared within folds. se: the standard deviation over draws of the topics
-            (`probes.Concordance`), the probes as they are.
+            (`probes.fitting.concordance`), the probes as they are.
         n_positive, n_negative: questions of label 1 and 0.
     """
 
