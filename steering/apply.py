@@ -27,7 +27,7 @@ from torch import Tensor
 from transformers import Cache
 
 from onedial.core.errors import InputError
-from onedial.models.forward.residual import Edits
+from onedial.models.forward.residual import Edits, Place
 from onedial.models.model import OpenModel
 
 POSITIONS = {
@@ -41,7 +41,7 @@ POSITIONS = {
 
 @dataclass(frozen=True)
 class Act:
-    """One thing that is done to the stream: an edit at each of its layers, at these positions, at one setting."""
+    """One thing that is done to the stream: an edit at each of its places, at these positions, at one setting."""
 
     edits: Edits
     positions: str
@@ -89,8 +89,8 @@ def steering(model: OpenModel, acts: Sequence[Act]) -> Iterator[SteeringCount]:
     positions = list(dict.fromkeys(act.positions for act in acts))
     count, watch = SteeringCount(), _Watch(positions)
 
-    def hook(layer: int) -> Callable[[Float[Tensor, "row pos d_model"]], Float[Tensor, "row pos d_model"]]:
-        here = [act for act in acts if layer in act.edits]
+    def hook(place: Place) -> Callable[[Float[Tensor, "row pos d_model"]], Float[Tensor, "row pos d_model"]]:
+        here = [act for act in acts if place in act.edits]
         # One copy of each setting for each device.
         settings = [functools.cache(torch.full((1, 1), float(act.magnitude)).to) for act in here]
 
@@ -101,21 +101,21 @@ def steering(model: OpenModel, acts: Sequence[Act]) -> Iterator[SteeringCount]:
             chosen = functools.reduce(torch.logical_or, masks)
             count.add(chosen)
             if len(here) == 1:
-                changed = here[0].edits[layer](stream, settings[0](stream.device))
+                changed = here[0].edits[place](stream, settings[0](stream.device))
             else:
                 still = torch.zeros_like(stream[:1, :1], dtype=torch.float32)
                 added = still
                 for act, setting in zip(here, settings, strict=True):
                     if (mask := where[act.positions]) is not None:
-                        added = added + mask[..., None] * act.edits[layer](still, setting(stream.device))
+                        added = added + mask[..., None] * act.edits[place](still, setting(stream.device))
                 changed = stream + added.to(stream.dtype)
             return torch.where(chosen[..., None], changed, stream)
 
         return edit
 
     with contextlib.ExitStack() as hooks:
-        for layer in dict.fromkeys(layer for act in acts for layer in act.edits):
-            hooks.enter_context(model.edit_residual(layer, hook(layer)))
+        for place in dict.fromkeys(place for act in acts for place in act.edits):
+            hooks.enter_context(model.edit_residual(place, hook(place)))
         hooks.enter_context(watch.following(model))
         yield count
     if count.firings == 0:

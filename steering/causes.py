@@ -227,6 +227,7 @@ def interchange(
             "question in one of them"
         )
     vector.check_model(model)
+    vector.check_stream("what is exchanged here is")
     asked = prompts.subset(names)
     found = read_activations(model, asked, [vector.layer])
     streams = found.residuals[:, 0]
@@ -333,6 +334,7 @@ def mediation(
     ['probe', 'vector', 'words', 'random', 'random']
     """
     vector.check_model(model)
+    vector.check_stream("what is exchanged here is")
     model.check_layers([layer])
     down, up = ends
     if not (layer > vector.layer and up > down):

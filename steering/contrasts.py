@@ -23,8 +23,9 @@ from onedial.asking.poles import openings_of
 from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.models.forward.activations import Activations, read_activations
+from onedial.models.forward.activations import Activations, Read, read_activations
 from onedial.models.forward.batches import Progress, map_batches
+from onedial.models.forward.sites import capturing, sites_at
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 
@@ -39,13 +40,14 @@ class Contrast:
     Attributes:
         name: one of `CONTRASTS`.
         layers: the second axis of `yes` and `no`.
-        yes, no: residual streams; of the answer contrast they are pairs, row by row.
+        yes, no: what was read (`site`), by default residual streams; of the answer contrast they are pairs, row by row.
         activations: the unsteered reading that it rests on.
         seed: for directions that are drawn.
         rows: of `yes` and of `no`, the place of each row's question among those of `activations`.
         topics: of the questions of `activations`; "" where it has none.
         answer_axis: Yes minus No in the unembedding (`Readout.answer_direction`).
         gradients: of each question's margin by the stream at the answer position (`margin_gradients`).
+        site, read: what was read and where (`onedial.models.forward.activations`).
     """
 
     name: str
@@ -58,6 +60,8 @@ class Contrast:
     topics: tuple[str, ...] = ()
     answer_axis: Float[Tensor, " d_model"] | None = None
     gradients: Float[Tensor, "question layer d_model"] | None = None
+    site: str = "resid"
+    read: Read = "last"
 
     __repr__ = one_line
 
@@ -68,8 +72,8 @@ class Contrast:
 
     @property
     def residual_norms(self) -> Float[Tensor, " layer"]:
-        """Median length of the residual stream at the read positions."""
-        return self.activations.residuals.norm(dim=-1).median(dim=0).values
+        """Median length of the residual stream at the last token of each prompt, whatever was read."""
+        return self.activations.stream_norms.median(dim=0).values
 
     @property
     def paired(self) -> bool:
@@ -91,12 +95,14 @@ class Contrast:
         """The same at one of its layers."""
         place = self.layers.index(layer)
         one = slice(place, place + 1)
+        read = self.activations
+        norms = None if read.norms is None else read.norms[:, one]
         return replace(
             self,
             layers=(layer,),
             yes=self.yes[:, one],
             no=self.no[:, one],
-            activations=replace(self.activations, layers=(layer,), residuals=self.activations.residuals[:, one]),
+            activations=replace(read, layers=(layer,), residuals=read.residuals[:, one], norms=norms),
             gradients=None if self.gradients is None else self.gradients[:, one],
         )
 
@@ -123,6 +129,7 @@ class Contrast:
             margin=activations.margin[drawn],
             mass=activations.mass[drawn],
             residuals=activations.residuals[drawn],
+            norms=None if activations.norms is None else activations.norms[drawn],
         )
         drawn_contrast = replace(
             self,
@@ -202,10 +209,17 @@ def split_by_response(
 
 
 def response_contrast(
-    model: OpenModel, prompts: PromptSet, layers: Sequence[int], seed: int = 0, progress: Progress | None = None
+    model: OpenModel,
+    prompts: PromptSet,
+    layers: Sequence[int],
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    site: str = "resid",
+    read: Read = "last",
 ) -> Contrast:
     """See the module's text."""
-    activations = read_activations(model, prompts, layers, progress)
+    activations = read_activations(model, prompts, layers, progress, site=site, read=read)
     yes, no = split_by_response(activations.margin, activations.mass)
     residuals = activations.residuals
     return Contrast(
@@ -223,28 +237,40 @@ def response_contrast(
 
 @torch.inference_mode()
 def answer_contrast(
-    model: OpenModel, prompts: PromptSet, layers: Sequence[int], seed: int = 0, progress: Progress | None = None
+    model: OpenModel,
+    prompts: PromptSet,
+    layers: Sequence[int],
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    site: str = "resid",
+    read: Read = "last",
 ) -> Contrast:
     """See the module's text.
 
     Raises:
-        InputError: no answer could be read.
+        InputError: no answer could be read; or a place other than the last token, which is the answer.
     """
-    activations = read_activations(model, prompts, layers)
-    read = activations.read.tolist()
+    if read != "last":
+        raise InputError(f"the contrast answer is read at the answer, and read={read!r} was given; leave it out")
+    activations = read_activations(model, prompts, layers, site=site)
+    answerable = activations.read.tolist()
     tokens = (prompts.tokens.yes[0], prompts.tokens.no[0])
     answered = [[[*sequence, token] for sequence in prompts.sequences] for token in tokens]
     runner = model.runner([sequence for side in answered for sequence in side], layers)
+    wanted = [] if site == "resid" else sites_at([site], layers)
 
     def work(batch: list[int]) -> list[tuple[Tensor, ...]]:
         sides = []
         for side in answered:
-            done = runner.start([side[index] for index in batch])
-            sides.append(torch.stack([done.last_residual(layer).float().cpu() for layer in layers], dim=1))
+            with capturing(model.stack, wanted, {"read": [0] * len(batch)}) as captured:
+                done = runner.start([side[index] for index in batch])
+            rows = [captured[each, "read"] for each in wanted] or [done.last_residual(layer) for layer in layers]
+            sides.append(torch.stack([row.float().cpu() for row in rows], dim=1))
         return list(zip(*sides, strict=True))
 
     rows = map_batches(prompts.batches(model), work, progress=progress)
-    readable = [row_sides for row_sides, answered in zip(rows, read, strict=True) if answered]
+    readable = [row_sides for row_sides, answered in zip(rows, answerable, strict=True) if answered]
     if not readable:
         raise InputError(
             f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
@@ -264,19 +290,24 @@ def framing_contrast(
     layers: Sequence[int],
     seed: int = 0,
     progress: Progress | None = None,
+    *,
+    site: str = "resid",
+    read: Read = "last",
 ) -> Contrast:
     """See the module's text.
 
     Raises:
         InputError: no answer could be read, or a prompt grows too long.
     """
-    plain = read_activations(model, prompts, layers)
+    plain = read_activations(model, prompts, layers, site=site, read=read)
     if not plain.read.any():
         raise InputError(
             f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
         )
     sides = [
-        read_activations(model, prompts.opened(model, openings), layers, progress if last else None)
+        read_activations(
+            model, prompts.opened(model, openings), layers, progress if last else None, site=site, read=read
+        )
         for openings, last in zip(openings_of(name, len(prompts)), (False, True), strict=True)
     ]
     # A dial is turned up towards yes, whichever pole that is in this subject.

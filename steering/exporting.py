@@ -53,8 +53,9 @@ def export_gguf(
     """Write a control vector for llama.cpp (`--control-vector FILE`) and repeng; used at strength 1.
 
     Raises:
-        InputError: positions other than all, an operator other than add, layer 0 (llama.cpp counts from 1), a
-            magnitude that is not finite, a file that does not end in .gguf, or another model.
+        InputError: a site other than the stream, positions other than all, an operator other than add, layer 0
+            (llama.cpp counts from 1), a magnitude that is not finite, a file that does not end in .gguf, or another
+            model.
 
     >>> import tempfile
     >>> from onedial import load_model, load_questions
@@ -200,6 +201,8 @@ def _check(intervention: Intervention, magnitude: float, path: Path | str) -> Pa
             "a control vector acts at every position, generated ones included, and this intervention at "
             f"{intervention.positions!r}: it would be another dial; find magnitudes for vector.at('all') and export it"
         )
+    for vector in intervention.vectors:
+        vector.check_stream("a control vector is added to")
     if intervention.operator != "add":
         raise InputError(f"a control vector can add, not {intervention.operator}; there is no way to say it")
     if not np.isfinite(magnitude):

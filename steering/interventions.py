@@ -38,8 +38,10 @@ from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.core.progress import shown
+from onedial.models.forward.activations import Read
 from onedial.models.forward.batches import Progress
-from onedial.models.forward.residual import Edits
+from onedial.models.forward.residual import SITES, Edits, Place, Site
+from onedial.models.forward.sites import module_at
 from onedial.models.identity import ModelIdentity
 from onedial.models.model import OpenModel
 from onedial.models.questions import Text, Texts, as_prompts
@@ -156,19 +158,21 @@ class Scalable(Summable):
 
 @dataclass(frozen=True, eq=False)
 class SteeringVector(Scalable, Looked):
-    """One direction after one layer; `vector * 0.3` is so much of it (`steering.Push`).
+    """One direction at one layer; `vector * 0.3` is so much of it (`steering.Push`).
 
     Attributes:
         direction: unit length, float32, on the CPU.
-        layer: it is added to the output of this decoder layer (0-based).
+        layer: it is added to the output of this decoder layer (0-based), or within it (`site`).
         raw_norm: length of the vector as extracted.
-        residual_norm: median length of the residual stream at the read positions, position 0 left out.
+        residual_norm: median length of the residual stream after the layer at the answer position, whatever was read.
         model: the model it was read from; no other takes it.
         method, contrast: how it was made; contrast is "none" for a random direction.
         n_yes, n_no: questions on either side of the contrast.
         n_unread: questions left out since their answer could not be read.
         prompt_hash: of the rendered template, see `PromptSet`. template: that itself; None where it is not known.
         seed: of a random direction; None where no chance was involved.
+        site: what was read and is pushed, a key of `onedial.models.forward.residual.SITES`.
+        positions_read: at which token of each prompt it was read (`extract_vector`).
         seen: the greatest distance of an activation that it was made from, along it, from their mean, in residual
             norms; None where it is not known.
     """
@@ -180,8 +184,8 @@ class SteeringVector(Scalable, Looked):
     model: ModelIdentity
     method: str = "mean_difference"
     contrast: str = "response"
-    site: str = "resid_post"
-    positions_read: str = "last"
+    site: str = "resid"
+    positions_read: Read = "last"
     n_yes: int = 0
     n_no: int = 0
     n_unread: int = 0
@@ -194,6 +198,8 @@ class SteeringVector(Scalable, Looked):
     )
 
     def __post_init__(self) -> None:
+        if self.site not in SITES:
+            raise InputError(f"site {self.site!r} is not known; choose one of {', '.join(SITES)}")
         norm = self.direction.norm().item()
         if not math.isclose(norm, 1.0, rel_tol=1e-4) or not self.residual_norm > 0 or not self.raw_norm > 0:
             raise InputError(
@@ -206,7 +212,21 @@ class SteeringVector(Scalable, Looked):
         """Names it within a run, for example `L14-response-mean_difference` or `L14-random-3`."""
         drawn = "" if self.seed is None else f"-{self.seed}"
         made = f"{self.method}{drawn}" if self.contrast == "none" else f"{self.contrast}-{self.method}"
-        return f"L{self.layer}-{made}"
+        site = "" if self.site == "resid" else f"-{self.site}"
+        read = "" if self.positions_read == "last" else f"-at-{self.positions_read}"
+        return f"L{self.layer}{site}-{made}{read}"
+
+    @property
+    def place(self) -> Place:
+        """Where in the decoder it acts."""
+        return self.layer if self.site == "resid" else Site(self.site, self.layer)
+
+    @property
+    def _acts_on(self) -> str:
+        """For people."""
+        part = {"resid": "", "attn": "what the attention adds in ", "mlp": "what the MLP adds in "}[self.site]
+        where = {"last": "last token"}.get(str(self.positions_read), f"token {self.positions_read!r}")
+        return f"{part}layer {self.layer}, read at the {where}"
 
     def at(self, positions: str) -> "Intervention":
         """The same, added at other positions: "answer" (where it acts without a word), "last", "prompt", "all" or
@@ -223,7 +243,7 @@ class SteeringVector(Scalable, Looked):
     def __repr__(self) -> str:
         made = "" if self.contrast == "none" else f", {self.n_yes} yes and {self.n_no} no"
         return (
-            f"SteeringVector({self.vector_id} of {self.model.name}, layer {self.layer}, d_model {len(self.direction)}, "
+            f"SteeringVector({self.vector_id} of {self.model.name}, {self._acts_on}, d_model {len(self.direction)}, "
             f"raw norm {self.raw_norm:.4g}, residual norm {self.residual_norm:.4g}{made}, at the answer)"
         )
 
@@ -235,7 +255,8 @@ class SteeringVector(Scalable, Looked):
             f"steering vector {self.vector_id}",
             {
                 "model": f"{self.model.name} ({self.model.n_layers} layers)",
-                "added": f"after layer {self.layer}, at the answer" + ("; positive is towards yes" if made else ""),
+                "added": f"{'after' if self.site == 'resid' else 'to'} {self._acts_on}, at the answer"
+                + ("; positive is towards yes" if made else ""),
                 "questions": sides if made else None,
                 "length as extracted": f"{self.raw_norm / self.residual_norm:.3g} residual norms",
                 "a residual norm": f"{self.residual_norm:.4g}",
@@ -254,6 +275,14 @@ class SteeringVector(Scalable, Looked):
                 f"the vector was read from {self.model.name} ({self.model.architecture}, {self.model.n_layers} layers, "
                 f"weights {self.model.fingerprint[:8]}), but the model is {model.identity.name} "
                 f"(weights {model.identity.fingerprint[:8]}); extract a vector from this model"
+            )
+
+    def check_stream(self, what: str) -> None:
+        """Raise InputError where it is no direction of the stream after a layer, which `what` needs."""
+        if self.site != "resid":
+            raise InputError(
+                f"{what} the stream after a layer, and {self.vector_id} is of the site {self.site}; extract a vector "
+                "with site='resid'"
             )
 
     def save(self, path: Path | str) -> None:
@@ -290,6 +319,8 @@ class SteeringVector(Scalable, Looked):
         if direction.ndim != 1 or not direction.is_floating_point() or not isinstance(facts["layer"], int):
             raise TypeError("its direction is no vector of numbers, or its layer no number")
         template = None if facts.get("template") is None else template_from(facts["template"])
+        if facts.get("site") == "resid_post":  # as it was called
+            facts = {**facts, "site": "resid"}
         return cls(direction, **{**facts, "model": ModelIdentity(**facts["model"]), "template": template})
 
     def of_no_answers(self, direction: Tensor, method: str, seed: int | None = None) -> "SteeringVector":
@@ -342,7 +373,7 @@ class Intervention(Scalable):
                 raise InputError(f"{option} {value!r} is not known; choose one of {', '.join(known)}")
         if not self.vectors:
             raise InputError("an intervention was given no steering vector; extract one first")
-        if len(set(self.layers)) < len(self.vectors):
+        if len({vector.place for vector in self.vectors}) < len(self.vectors):
             raise InputError(f"an intervention has two vectors at one layer ({self.layers}); give one for each layer")
         if len({vector.model.fingerprint for vector in self.vectors}) > 1:
             raise InputError("an intervention has vectors of two models; take all of them from one")
@@ -394,13 +425,15 @@ class Intervention(Scalable):
     def edits(self) -> Edits:
         """What is done at each layer, for `onedial.models`."""
         operator = OPERATORS[self.operator]
-        return {vector.layer: partial(_apply, operator, vector, vector.length(self.unit)) for vector in self.vectors}
+        return {vector.place: partial(_apply, operator, vector, vector.length(self.unit)) for vector in self.vectors}
 
     def check_model(self, model: OpenModel) -> None:
-        """Raise InputError if it was made for another model."""
+        """Raise InputError if it was made for another model, or acts at a site whose step is not proven (`sites`)."""
         for vector in self.vectors:
             vector.check_model(model)
         model.check_layers(self.layers)
+        for vector in self.vectors:
+            module_at(model.stack, Site(vector.site, vector.layer))
 
     def as_dict(self, magnitudes: Sequence[float], cosine: float = float("nan")) -> dict[str, Any]:
         """The entry of interventions.json; see `onedial.asking.sweep_tables`.
@@ -504,8 +537,8 @@ class Push(Summable):
             InputError: it acts at several layers, or adds up to nothing.
         """
         parts = [(each, times * each.length(what.unit)) for what, times in self.terms for each in what.vectors]
-        if len(layers := {each.layer for each, _ in parts}) > 1:
-            raise InputError(f"{self} acts at the layers {', '.join(map(str, sorted(layers)))}, and a vector has one")
+        if len(at := {f"layer {each.layer} ({each.site})" for each, _ in parts}) > 1:
+            raise InputError(f"{self} acts at {' and '.join(sorted(at))}, and a vector acts at one place")
         total = torch.stack([length * each.direction for each, length in parts]).sum(dim=0)
         if not (norm := float(total.norm())):
             raise InputError(f"{self} adds up to nothing, which has no direction")

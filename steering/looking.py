@@ -50,6 +50,9 @@ class Looked:
         def check_model(self, model: OpenModel) -> None:
             """As `SteeringVector.check_model`."""
 
+        def check_stream(self, what: str) -> None:
+            """As `SteeringVector.check_stream`."""
+
     def tokens(self, model: OpenModel, n: int = 8) -> Look:
         """The tokens whose logits a step along the direction raises most, and lowers most, at the unembedding.
 
@@ -106,6 +109,7 @@ class Looked:
         2
         """
         self.check_model(model)
+        self.check_stream("what is projected is")
         chosen = [self.layer] if layers is None else list(layers)
         sequences = texts.sequences if isinstance(texts, PromptSet) else model.token_ids(as_prompts(texts))
         tables = []
@@ -178,6 +182,7 @@ class Looked:
         ['text', 'projection', 'label']
         """
         self.check_model(model)
+        self.check_stream("what is projected is")
         shown, prompts = self._put(texts)
         if labels is None:
             if not isinstance(prompts, PromptSet):

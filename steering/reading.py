@@ -26,7 +26,7 @@ from onedial.asking.sweep_tables import SWEEP_COLUMNS
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
-from onedial.models.forward.residual import Edits
+from onedial.models.forward.residual import Edits, Site, beginning_of
 from onedial.models.forward.runner import Started
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
@@ -103,7 +103,12 @@ def read_along(
     shared = {id(each.settings): each.settings for each in rows}
     moved = {key: lines.to(model.device) for key, lines in shared.items()}
     runners = {
-        at: model.runner(prompts.sequences, [min(each.edits) for each in rows if each.at == at and each.edits], at)
+        at: model.runner(
+            prompts.sequences,
+            [beginning_of(each.edits)[0] for each in rows if each.at == at and each.edits],
+            at,
+            within=any(isinstance(place, Site) for each in rows if each.at == at for place in each.edits),
+        )
         for at in dict.fromkeys(each.at for each in rows)
     }
 

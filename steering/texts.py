@@ -19,7 +19,7 @@ from onedial.asking.prompts import PromptTemplate
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.progress import shown
-from onedial.models.forward.activations import Activations, read_streams
+from onedial.models.forward.activations import Activations, Read, places_of, read_sequences
 from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.questions import Texts, as_prompts
@@ -43,6 +43,8 @@ def vector_from_texts(
     negative: Texts,
     *,
     layer: int | None = None,
+    site: str = "resid",
+    read: Read = "last",
     method: str = "mean_difference",
     progress: Progress | bool = True,
 ) -> SteeringVector:
@@ -52,7 +54,8 @@ def vector_from_texts(
         positive, negative: texts, each a whole user turn that is put into the chat template; or chats, each a list of
             messages (`{"role": ..., "content": ...}`), whose last may be the assistant's; or `Prompt`s. Texts in one
             order in both are pairs for the methods that know pairs.
-        layer: after which it is read and added; by default chosen, see the module's text.
+        layer: at which it is read and added; by default chosen, see the module's text.
+        site, read: as in `extract_vector`; a text that is read stands once in each of the texts.
         method: one of `DIRECTIONS` that is made of two sides alone.
         progress: is told how many texts were read; True shows it where that takes over two seconds.
 
@@ -81,12 +84,14 @@ def vector_from_texts(
     model.check_layers(layers)
     sequences = [tuple(ids) for side in sides for ids in model.token_ids(side)]
     with shown(progress, len(sequences), "texts read") as advance:
-        streams = read_streams(model, sequences, layers, advance)
+        asked = [prompt for side in sides for prompt in side]
+        places = None if read == "last" else places_of(model, asked, sequences, read)
+        streams, norms = read_sequences(model, sequences, layers, advance, site=site, places=places)
     yes, no = streams.split([len(side) for side in sides])
     names, known = tuple(f"text {place}" for place in range(len(streams))), torch.ones(len(streams))
-    places = torch.arange(len(streams)).split([len(side) for side in sides])
-    read = Activations(names, tuple(layers), known, known, streams)
-    contrast = Contrast("texts", tuple(layers), yes, no, read, rows=places)
+    rows = torch.arange(len(streams)).split([len(side) for side in sides])
+    found = Activations(names, tuple(layers), known, known, streams, norms)
+    contrast = Contrast("texts", tuple(layers), yes, no, found, rows=rows, site=site, read=read)
     if layer is None:
         contrast = contrast.at_layer(layers[_clearest(yes, no)])
     digest = sha256_of_text("\x1f".join(map(str, sequences)))

@@ -1,7 +1,8 @@
 """Vectors read from a model: from a contrast between yes and no, at one layer or several, or drawn by chance."""
 
 from collections.abc import Sequence
-from typing import overload
+from dataclasses import replace
+from typing import Any, overload
 
 import torch
 from einops import einsum
@@ -10,6 +11,7 @@ from onedial.asking.poles import POLES
 from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
 from onedial.core.errors import InputError
 from onedial.core.progress import shown
+from onedial.models.forward.activations import Read
 from onedial.models.forward.batches import Progress
 from onedial.models.identity import ModelIdentity
 from onedial.models.inside.gradients import margin_gradients
@@ -80,6 +82,8 @@ def vectors_of(
             template=template,
             seed=contrast.seed if drawn else None,
             seen=furthest,
+            site=contrast.site,
+            positions_read=contrast.read,
         )
         for layer, direction, length, norm, furthest in zip(
             contrast.layers, directions, lengths.tolist(), contrast.residual_norms.tolist(), seen, strict=True
@@ -96,11 +100,14 @@ def contrast_of(
     *,
     method: str = "mean_difference",
     seed: int = 0,
+    site: str = "resid",
+    read: Read = "last",
 ) -> Contrast:
     """The activations on either side, at each of `layers`.
 
     Args:
         contrast: a key of `CONTRASTS`. method: a key of `DIRECTIONS`, of what it will be made into.
+        site, read: as in `extract_vector`.
 
     Raises:
         InputError: as `check_making`; an unknown layer, or too few answers on one side.
@@ -114,7 +121,13 @@ def contrast_of(
     2
     """
     check_making(contrast, method, len(prompts))
-    found = CONTRASTS[contrast](model, prompts, layers, seed, progress)
+    elsewhere: dict[str, Any] = {} if (site, read) == ("resid", "last") else {"site": site, "read": read}
+    if elsewhere and method in NEED_GRADIENTS:
+        raise InputError(
+            f"the method {method} is made of gradients by the stream at the last token; leave site and read out, or "
+            "choose another method"
+        )
+    found = replace(CONTRASTS[contrast](model, prompts, layers, seed, progress, **elsewhere), **elsewhere)
     if method in NEED_GRADIENTS:
         found = found.with_gradients(margin_gradients(model, prompts, layers))
     return found
@@ -154,6 +167,8 @@ def extract_vector(
     questions: PromptSet | Questions,
     layer: int,
     *,
+    site: str = ...,
+    read: Read = ...,
     contrast: str = ...,
     method: str = ...,
     prompt: PromptTemplate | str | None = ...,
@@ -166,6 +181,8 @@ def extract_vector(
     questions: PromptSet | Questions,
     layer: Sequence[int],
     *,
+    site: str = ...,
+    read: Read = ...,
     contrast: str = ...,
     method: str = ...,
     prompt: PromptTemplate | str | None = ...,
@@ -177,27 +194,34 @@ def extract_vector(
     questions: PromptSet | Questions,
     layer: int | Sequence[int],
     *,
+    site: str = "resid",
+    read: Read = "last",
     contrast: str = "response",
     method: str = "mean_difference",
     prompt: PromptTemplate | str | None = None,
     seed: int = 0,
     progress: Progress | bool = True,
 ) -> SteeringVector | list[SteeringVector]:
-    """Read steering vectors from a model's own yes and no: after one layer, or after several from the same answers.
+    """Read steering vectors from a model's own yes and no: at one layer, or at several from the same answers.
 
-    Positive is towards yes. The stream is read at the last token of each prompt.
+    Positive is towards yes.
 
     Args:
         questions: as `sweep` takes them: texts, a data frame, a file, `Question`s, or a `PromptSet`.
-        layer: 0-based, after which it is read and added; several give a list of vectors.
+        layer: 0-based; several give a list of vectors.
+        site: what is read, and pushed: the stream after the layer (resid), or what its attention (attn) or its MLP
+            (mlp) adds to the stream.
+        read: at which token of each prompt: the last; an index, from the end where it is negative; or a text that
+            stands once in each prompt, whose last token is meant.
         contrast: a key of `steering.contrasts.CONTRASTS`. method: a key of `DIRECTIONS`.
         prompt: how questions are put: a framing's name, a user turn with one {question}, or a template; by default
             `METACOGNITIVE`.
         progress: is told how many questions were read; True shows it where that takes over two seconds.
 
     Raises:
-        InputError: a layer that the model has not, an unknown contrast or method, too few answers on one side, or a
-            prompt beside a `PromptSet`, which has one.
+        InputError: a layer that the model has not, or whose parts do not make up its step; an unknown contrast, method
+            or site; too few answers on one side; a text that stands in a prompt never or twice; or a prompt beside a
+            `PromptSet`, which has one.
 
     >>> from onedial import load_model, load_questions
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
@@ -214,6 +238,6 @@ def extract_vector(
     )
     layers = [layer] if isinstance(layer, int) else list(layer)
     with shown(progress, len(asked), "questions read") as advance:
-        made = contrast_of(model, asked, layers, contrast, advance, method=method, seed=seed)
+        made = contrast_of(model, asked, layers, contrast, advance, method=method, seed=seed, site=site, read=read)
     vectors = vectors_of(model.identity, made, method, asked.prompt_hash, asked.template)
     return vectors[0] if isinstance(layer, int) else vectors

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import torch
@@ -25,11 +26,12 @@ from onedial.models.forward.readout import AnswerTokens, Readout, find_answer_to
 from onedial.models.forward.residual import (
     Edit,
     EditCount,
-    edited,
+    Place,
     reading,
     take_positions,
 )
 from onedial.models.forward.runner import FastPaths, Runner, make_runner
+from onedial.models.forward.sites import edited_at
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts
@@ -76,7 +78,7 @@ class OpenModel:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.turns = ChatTurns.of(tokenizer, name)
-        self._paths: dict[tuple[int, ...], FastPaths] = {}
+        self._paths: dict[tuple[tuple[int, ...], bool], FastPaths] = {}
         self._cache: PrefillCache | None = None
         self._writes_padded: bool | None = None
         self.writer: Writer | None = None
@@ -226,24 +228,32 @@ class OpenModel:
         return torch.stack(kept, dim=1)
 
     @contextlib.contextmanager
-    def edit_residual(self, layer: int, edit: Edit) -> Iterator[EditCount]:
-        """While the context lasts, the residual stream after `layer` is `edit(stream)`; see `residual.edited`."""
-        self.check_layers([layer])
-        with edited(self.stack.layers[layer], edit) as count:
+    def edit_residual(self, place: Place, edit: Edit) -> Iterator[EditCount]:
+        """While the context lasts, the residual stream after a layer is `edit(stream)`, or what is added to it at a
+        site within one; see `residual.edited`."""
+        self.check_layers([place if isinstance(place, int) else place.layer])
+        with edited_at(self.stack, place, edit) as count:
             yield count
 
     @torch.inference_mode()
-    def runner(self, sequences: Sequence[Sequence[int]], layers: Sequence[int] = (), at: str = "last") -> Runner:
+    def runner(
+        self, sequences: Sequence[Sequence[int]], layers: Sequence[int] = (), at: str = "last", within: bool = False
+    ) -> Runner:
         """What runs these prompts, unedited and edited; see `onedial.models.forward.runner`.
 
         Args:
             sequences: all prompts of the task, as token ids.
             layers: where the residual stream is kept: the lowest layer of every edit, and those that are to be read.
-            at: "last" or "all", where edits act.
+                -1, below layer 0, has no stream: an edit that goes on from there takes plain hooks.
+            at: "last" or "all", where edits act. within: some act on what attention or MLP adds to the stream.
         """
-        self.check_layers(layers)
+        known = [layer for layer in layers if layer != -1]
+        self.check_layers(known)
         longest = max(map(len, sequences), default=0)
-        return make_runner(self.stack, self.fast_paths_for(longest), sequences, layers, at, self._cache)
+        paths = self.fast_paths_for(longest, within)
+        if -1 in layers:
+            paths = replace(paths, allowed=frozenset())
+        return make_runner(self.stack, paths, sequences, known, at, self._cache)
 
     @contextlib.contextmanager
     def caching_prefills(self) -> Iterator[PrefillCache]:
@@ -257,26 +267,33 @@ class OpenModel:
         finally:
             self._cache = None
 
-    def fast_paths_for(self, longest: int) -> FastPaths:
+    def fast_paths_for(self, longest: int, within: bool = False) -> FastPaths:
         """Which fast paths are right for prompts of which the longest has so many tokens.
 
         Found out once, and again at each length of the config that prompts cross (a sliding window, a chunk, the
         original context of a stretched rotary embedding); a notice where one of them is not.
+
+        Args:
+            within: edits act on what attention and MLP add to the stream; else on the stream alone.
 
         Raises:
             InputError: prompts at which the model's rotary embedding depends on others (dynamic NTK).
         """
         self.stack.refuse_dynamic_rope(longest)
         crossed = self.stack.crosses(longest)
-        if crossed not in self._paths:
+        if within and not (outside := self.fast_paths_for(longest)).allowed:
+            return outside
+        if (crossed, within) not in self._paths:
             # Right above one length is not right around another: Llama 4 scales attention in steps of columns.
-            found = [as_first(check_fast_paths(self.stack, length)) for length in crossed or (0,)]
-            paths = self._paths[crossed] = FastPaths(
+            found = [as_first(check_fast_paths(self.stack, length, within)) for length in crossed or (0,)]
+            found += [outside] if within else []
+            paths = self._paths[crossed, within] = FastPaths(
                 frozenset.intersection(*(each.allowed for each in found)),
                 next((each.reason for each in found if each.reason), ""),
                 any(each.requires_equal_length for each in found),
             )
             where = f" at prompts of more than {max(crossed)} tokens" if crossed else ""
+            where = f" where it is steered within a layer{where}" if within else where
             if paths.reason:
                 notice(
                     f"{self.identity.name} is run by plain forwards{where}, one for each setting, which is right and "
@@ -287,7 +304,7 @@ class OpenModel:
                     f"{self.identity.name} answers otherwise{where} where shorter prompts stand beside longer ones, so "
                     "that only prompts of one length are run together"
                 )
-        return self._paths[crossed]
+        return self._paths[crossed, within]
 
     # ---- writing ----------------------------------------------------------------------------------------------------
 

@@ -269,6 +269,7 @@ class Vllm:
             return None
         edits = []
         for vector in push.intervention.vectors:
+            vector.check_stream("vLLM is told of pushes of")
             along, share = as_line(push.intervention.operator, push.magnitude, vector.length(push.intervention.unit))
             edits.append([vector.layer, self._number_of(vector.direction), along, share])
         return [*SPANS[push.intervention.positions](n_prompt), edits]

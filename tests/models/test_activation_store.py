@@ -13,7 +13,8 @@ from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
-from onedial.models.forward.sites import Site, module_at
+from onedial.models.forward.residual import Site
+from onedial.models.forward.sites import module_at
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
 from onedial.models.prompt_set import PromptSet

@@ -10,9 +10,9 @@ from transformers import AutoConfig, AutoModelForImageTextToText
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
 from onedial.models.families import FAMILIES, Family
-from onedial.models.forward.residual import reading
+from onedial.models.forward.residual import Site, reading
 from onedial.models.forward.runner import PlainRunner
-from onedial.models.forward.sites import Site, capturing
+from onedial.models.forward.sites import capturing
 from onedial.models.model import OpenModel, load_model
 from onedial.models.writing import generate
 from steering.planning.forecast import Size

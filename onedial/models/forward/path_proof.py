@@ -24,7 +24,7 @@ from onedial.core.pulse import at_work
 from onedial.models.decoder import Decoder
 from onedial.models.forward.attention import SUPPORTED_LAYER_TYPES
 from onedial.models.forward.batches import batches_by_length, halved
-from onedial.models.forward.residual import Edits, edited
+from onedial.models.forward.residual import Edits, Site, beginning_of, edited
 from onedial.models.forward.runner import READ_AT, FastPaths, FastRunner, plainly_edited
 from onedial.models.forward.widening import can_be_widened, widened
 from onedial.models.tokens import pad_batch
@@ -45,12 +45,13 @@ ROUNDINGS = 3.0
 
 
 @torch.inference_mode()
-def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
+def check_fast_paths(stack: Decoder, above: int = 0, within: bool = False) -> FastPaths:
     """Compare edited rows by each fast path with plain hooks on a few prompts; see the module's text.
 
     Args:
         above: a length at which the model begins to run prompts in another way; the prompts compared lie on both sides
             of it, and once their common beginning lies above it as well.
+        within: the edits act on what attention and MLP add to the stream, instead of the stream.
     """
     generator = torch.Generator().manual_seed(0)
     cases = _cases(generator, int(stack.config.vocab_size), above)
@@ -59,11 +60,11 @@ def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
     with at_work(f"comparing the fast paths of {stack.name} with plain hooks{at}", after=2):
         try:
             if not can_be_widened(stack):
-                return _Comparison(stack, cases, push, SETTINGS, stack.n_layers).paths(_declared(stack))
+                return _Comparison(stack, cases, push, SETTINGS, stack.n_layers, within).paths(_declared(stack))
             n_lower = _with_all_kinds(stack)
             with widened(stack), stack.ending_after(n_lower - 1):
-                paths = _Comparison(stack, cases, push, SETTINGS, n_lower).paths(_declared(stack))
-            return _Comparison(stack, cases, push, SETTINGS[-1:], stack.n_layers).paths(paths)
+                paths = _Comparison(stack, cases, push, SETTINGS, n_lower, within).paths(_declared(stack))
+            return _Comparison(stack, cases, push, SETTINGS[-1:], stack.n_layers, within).paths(paths)
         except torch.OutOfMemoryError:
             if not above:
                 raise
@@ -115,7 +116,7 @@ class _Comparison:
 
     Attributes:
         push: the edits' direction. settings: how far, in units of the stream's norm.
-        n_layers: that are run.
+        n_layers: that are run. within: whether the edits act within their layers.
     """
 
     stack: Decoder
@@ -123,21 +124,28 @@ class _Comparison:
     push: Float[Tensor, " d_model"]
     settings: tuple[float, ...]
     n_layers: int
+    within: bool = False
 
     @property
     def edits(self) -> Edits:
-        """At two layers."""
+        """At two layers; within them, where the parts make up the step."""
         unit = self.push / self.push.norm()
 
         def edit(stream: Tensor, settings: Tensor) -> Tensor:
             lengths = settings.to(stream.device)[..., None] * stream.float().norm(dim=-1, keepdim=True)
             return stream + (lengths * unit.to(stream.device)).to(stream.dtype)
 
+        if self.within:
+            proven = [layer for layer in range(1, self.n_layers) if self.stack.tried.steps[layer]]
+            sites = (("attn", len(proven) // 4), ("mlp", 2 * len(proven) // 3)) if proven else ()
+            return {Site(kind, proven[place]): edit for kind, place in sites}
         return dict.fromkeys(sorted({self.n_layers // 4, (2 * self.n_layers) // 3}), edit)
 
     def paths(self, known: FastPaths) -> FastPaths:
         """What of `known` is borne out; what was wrong stays so."""
         allowed, wrong, alone = set(known.allowed), known.reason, known.requires_equal_length
+        if not self.edits:
+            return FastPaths(frozenset(), "above the first layer none adds its attention and its MLP", alone)
         read_at, rounds = sorted(allowed) or ["all"], self.stack.dtype != torch.float32
         hooks = self._by_hooks(read_at, rounds)
         for prompts in self.cases:
@@ -150,7 +158,7 @@ class _Comparison:
             prefix = None
             for at in sorted(allowed):  # "all" first, whose beginning serves "last" as well
                 try:
-                    fast = FastRunner(self.stack, prompts, list(self.edits), at, prefix=prefix)
+                    fast = FastRunner(self.stack, prompts, [beginning_of(self.edits)[0]], at, prefix=prefix)
                     settings = torch.tensor([self.settings], device=self.stack.device)
                     error = _off(fast.steer(fast.start(prompts), self.edits, settings), expected[at])
                     prefix = fast.prefix

@@ -24,7 +24,8 @@ from torch import Tensor, nn
 from onedial.models.decoder import Decoder
 from onedial.models.forward.attention import FixedPrefixCache, KeysAndValues, attention_mask, join_prefix
 from onedial.models.forward.batches import halved
-from onedial.models.forward.residual import Edits, StreamEdit, edited, reading
+from onedial.models.forward.residual import Edits, StreamEdit, beginning_of, reading
+from onedial.models.forward.sites import edited_at
 from onedial.models.tokens import TokenBatch, common_prefix_length, pad_batch
 
 TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 16_384}
@@ -128,11 +129,11 @@ def steer_last(
     Each row is the answer that a forward of its own would give.
 
     Args:
-        edits: the lowest of their layers is one whose residual stream was kept.
+        edits: they go on from a layer whose residual stream was kept (`beginning_of`).
         settings: of each row; one line of them serves all questions.
     """
-    layer = min(edits)
-    rows = edits[layer](prefilled.residuals[layer][:, -1:], settings)
+    layer, begin = beginning_of(edits)
+    rows = begin(prefilled.residuals[layer][:, -1:], settings)
     if layer == stack.n_layers - 1:
         return rows
     batch, n_rows = prefilled.batch, rows.shape[1]
@@ -156,10 +157,10 @@ def steer_all(
     stack: Decoder, prefilled: Prefilled, edits: Edits, settings: Float[Tensor, " row"]
 ) -> Float[Tensor, "question row d_model"]:
     """Final residual streams at the answer position, edited at every position; one row for each setting."""
-    layer = min(edits)
+    layer, begin = beginning_of(edits)
     own = prefilled.residuals[layer]
     if layer == stack.n_layers - 1:
-        return edits[layer](own[:, -1:], settings[None])
+        return begin(own[:, -1:], settings[None])
     budget = TOKENS_AT_ONCE.get(own.device.type, 1024)
     prefixes_at_once = max(1, budget // 4 // max(1, len(prefilled.prefix)))
     at_once = max(1, budget // (own.shape[0] * own.shape[1]))
@@ -174,10 +175,12 @@ def steer_all(
 
 @contextlib.contextmanager
 def _edited_above(stack: Decoder, edits: Edits, settings: Float[Tensor, "*settings"]) -> Iterator[None]:
-    """While the context lasts, the edits above the lowest one act on whatever passes their layers."""
+    """While the context lasts, the edits above where the rows begin act on whatever passes their places."""
+    first, _ = beginning_of(edits)
     with contextlib.ExitStack() as hooks:
-        for layer in sorted(edits)[1:]:
-            hooks.enter_context(edited(stack.layers[layer], partial(_at, edits[layer], settings)))
+        for place, edit in edits.items():
+            if place != first:
+                hooks.enter_context(edited_at(stack, place, partial(_at, edit, settings)))
         yield
 
 
@@ -191,11 +194,11 @@ def _steer_prefix(
     """Keys and values of the common beginning, edited at all of its positions; a row for each setting."""
     if not len(prefix):
         return None
-    layer, by_row = min(edits), settings[:, None]
+    (layer, begin), by_row = beginning_of(edits), settings[:, None]
     position = torch.arange(len(prefix), device=settings.device).expand(len(settings), -1)
     cache = FixedPrefixCache(stack.n_layers)
     with _last_position_on_top(stack), _edited_above(stack, edits, by_row):
-        _run_above(stack, layer, edits[layer](prefix.residuals[layer], by_row), None, position, cache)
+        _run_above(stack, layer, begin(prefix.residuals[layer], by_row), None, position, cache)
     return cache.added()
 
 
@@ -220,13 +223,13 @@ def _steer_own(
     prefix_keys_and_values: KeysAndValues | None,
 ) -> Float[Tensor, "question row d_model"]:
     """The prompts' own positions, on top of a prefix that was edited at the same settings."""
-    layer = min(edits)
+    layer, begin = beginning_of(edits)
     batch, own = prefilled.batch, prefilled.residuals[layer]
     n_rows, n_questions = len(settings), len(own)
     keys_and_values = None if prefix_keys_and_values is None else _repeat_rows(prefix_keys_and_values, n_questions)
     batch = batch.mapped(lambda each: each.repeat(n_rows, 1))
     cache = FixedPrefixCache(stack.n_layers, keys_and_values)
-    rows = edits[layer](own, settings[:, None, None]).flatten(0, 1)
+    rows = begin(own, settings[:, None, None]).flatten(0, 1)
     mask = _causal_mask(stack, batch, len(prefilled.prefix))
     with _last_position_on_top(stack), _edited_above(stack, edits, settings.repeat_interleave(n_questions)[:, None]):
         final = _run_above(stack, layer, rows, mask, batch.position_ids, cache)

@@ -22,8 +22,47 @@ StreamEdit = Callable[[Float[Tensor, "*lead d_model"], Float[Tensor, "*settings"
 `settings` broadcasts against the stream's leading axes, and the result has the shape of both: a stream of
 `question 1 d_model` at settings of `1 row` gives `question row d_model`."""
 
-Edits = Mapping[int, StreamEdit]
-"""Layer -> what is done to its output."""
+SITES = {"resid": "blocks.{}.hook_out", "attn": "blocks.{}.hook_attn_out", "mlp": "blocks.{}.hook_mlp_out"}
+"""The stream after a block, and what its attention and its MLP add to it; as TransformerLens names them."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place in a decoder.
+
+    Attributes:
+        kind: a key of `SITES`. layer: from 0.
+    """
+
+    kind: str
+    layer: int
+
+    @property
+    def name(self) -> str:
+        """As TransformerLens names it, for example `blocks.12.hook_out`."""
+        return SITES[self.kind].format(self.layer)
+
+
+Place = int | Site
+"""Where an edit acts: a layer, on its output, or a site within one, on what is added to the stream there."""
+
+Edits = Mapping[Place, StreamEdit]
+"""What is done where."""
+
+
+def beginning_of(edits: Edits) -> tuple[int, StreamEdit]:
+    """The layer whose output edited rows go on from, and what is done to it: nothing, where the lowest edit acts within
+    the layer above it. It is -1 where an edit acts within layer 0, below which no stream is kept.
+    """
+    layer = min(place if isinstance(place, int) else place.layer - 1 for place in edits)
+    return layer, edits.get(layer, _as_it_is)
+
+
+def _as_it_is(
+    stream: Float[Tensor, "*lead d_model"], settings: Float[Tensor, "*settings"]
+) -> Float[Tensor, "*rows d_model"]:
+    rows = torch.broadcast_shapes(stream.shape[:-1], settings.shape)
+    return stream.expand(*rows, stream.shape[-1]).contiguous()
 
 
 @dataclass

@@ -34,7 +34,8 @@ from onedial.models.forward.prefill import (
     take_rows,
 )
 from onedial.models.forward.prefill_cache import PrefillCache
-from onedial.models.forward.residual import Edits, StreamEdit, edited, reading, take_positions
+from onedial.models.forward.residual import Edits, StreamEdit, reading, take_positions
+from onedial.models.forward.sites import edited_at
 from onedial.models.tokens import TokenBatch, pad_batch
 
 READ_AT = ("last", "all")
@@ -69,7 +70,7 @@ class Runner(Protocol):
         """Final residual streams at the last position, edited at each setting.
 
         Args:
-            edits: their lowest layer is one of the runner's.
+            edits: they go on from one of the runner's layers (`residual.beginning_of`).
             settings: per question and row; one line of them serves all questions (and at positions "all" must).
         """
         ...
@@ -104,8 +105,8 @@ class FastRunner:
     def start(self, sequences: Sequence[Sequence[int]]) -> Prefilled:
         run = partial(prefill, self._stack, sequences, self._layers, self.prefix, whole=self._whole)
         if self._cache is None or any(
-            block._forward_hooks for block in self._stack.layers
-        ):  # the model is being edited
+            module._forward_hooks for block in self._stack.layers for module in block.modules()
+        ):  # the model is being edited, or read within
             return run()
         key = (self._stack.dtype, self.prefix.token_ids, tuple(map(tuple, sequences)))
         return self._cache.get(key, self._layers, run)
@@ -225,8 +226,8 @@ def plainly_edited(
         return torch.where(chosen.to(stream.device)[..., None], edit(stream, settings[:, None]), stream)
 
     with ExitStack() as hooks:
-        for layer, edit in edits.items():
-            hooks.enter_context(edited(stack.layers[layer], partial(at_chosen, edit)))
+        for place, edit in edits.items():
+            hooks.enter_context(edited_at(stack, place, partial(at_chosen, edit)))
         yield
 
 

@@ -15,7 +15,6 @@ it multiplies it by (Granite). A short forward at load shows whether both parts 
 import contextlib
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -24,27 +23,9 @@ from torch import Tensor, nn
 
 from onedial.core.errors import InputError
 from onedial.models.decoder import Decoder
-from onedial.models.forward.residual import stream_of
+from onedial.models.forward.residual import SITES, Edit, EditCount, Place, Site, edited, stream_of
 
-SITES = {"resid": "blocks.{}.hook_out", "attn": "blocks.{}.hook_attn_out", "mlp": "blocks.{}.hook_mlp_out"}
 POSITIONS = ("last", "question")
-
-
-@dataclass(frozen=True)
-class Site:
-    """One place in a decoder.
-
-    Attributes:
-        kind: a key of `SITES`. layer: from 0.
-    """
-
-    kind: str
-    layer: int
-
-    @property
-    def name(self) -> str:
-        """As TransformerLens names it, for example `blocks.12.hook_out`."""
-        return SITES[self.kind].format(self.layer)
 
 
 def sites_at(kinds: Sequence[str], layers: Sequence[int]) -> list[Site]:
@@ -74,7 +55,7 @@ def module_at(stack: Decoder, site: Site) -> nn.Module:
     if not stack.tried.steps[site.layer]:
         raise InputError(
             f"what attention and MLP of block {site.layer} put out is not what this model adds to its residual stream, "
-            f"so the site {site.kind} cannot be read; read the site resid instead"
+            f"so the site {site.kind} can neither be read nor steered; read the site resid instead"
         )
     return module
 
@@ -82,6 +63,31 @@ def module_at(stack: Decoder, site: Site) -> nn.Module:
 def times_at(stack: Decoder, site: Site) -> float:
     """What the output of `module_at` is multiplied by on its way into the stream."""
     return 1.0 if site.kind == "resid" else stack.family.times(stack.config)
+
+
+@contextlib.contextmanager
+def edited_at(stack: Decoder, place: Place, edit: Edit) -> Iterator[EditCount]:
+    """While the context lasts, a layer's output is `edit(output)`, or what is added to the stream at a site within it.
+
+    Raises:
+        InputError: as `module_at`; or a part puts out the tokens of all rows as one.
+    """
+    site = Site("resid", place) if isinstance(place, int) else place
+    times = times_at(stack, site)
+
+    def within(output: Tensor) -> Tensor:
+        if output.dim() != 3:
+            raise InputError(
+                f"block {site.layer} of this model puts out the tokens of all rows as one at the site {site.kind}, so "
+                "that none can be told from another there; steer the site resid instead"
+            )
+        if times == 1.0:
+            return edit(output)
+        written = output * times
+        return output + (edit(written) - written) / times  # where nothing is changed, bit for bit
+
+    with edited(module_at(stack, site), edit if site.kind == "resid" else within) as count:
+        yield count
 
 
 Places = dict[str, list[int]]

@@ -23,7 +23,7 @@ from torch import Tensor
 from onedial.core.errors import InputError
 from onedial.core.files import json_value, sha256_of_text, write_json
 from onedial.models.forward.activations import Activations
-from onedial.models.forward.sites import Site
+from onedial.models.forward.residual import Site
 from onedial.models.identity import ModelIdentity
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors

@@ -15,14 +15,14 @@ from torch import Tensor
 from onedial.core.errors import InputError
 from onedial.core.files import cache_dir
 from onedial.core.notices import notice
+from onedial.models.forward.activations import runner_for
 from onedial.models.forward.batches import Progress, map_batches
-from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
-from onedial.models.forward.sites import POSITIONS, Places, Site, capturing, module_at, sites_at
+from onedial.models.forward.residual import Site
+from onedial.models.forward.sites import POSITIONS, Places, capturing, module_at, sites_at
 from onedial.models.inside.activation_store import ActivationStore, StoreKey, digest_of, tensor_name
 from onedial.models.model import OpenModel
 from onedial.models.processes import process_count, process_index, wait_for_all
 from onedial.models.prompt_set import PromptSet
-from onedial.models.tokens import common_prefix_length
 
 
 def store_activations(
@@ -107,8 +107,8 @@ def _fill(
     progress: Progress | None,
 ) -> None:
     positions = store.key.positions
-    shared = common_prefix_length(prompts.sequences) if len(prompts) > 1 else 0
-    runner = _runner(model, prompts, positions, shared)
+    ends = prompts.question_ends if "question" in positions else None
+    runner = runner_for(model, prompts.sequences, [], ends)
 
     def work(batch: list[int]) -> list[int]:
         with capturing(model.stack, sites, _places(prompts, batch, positions)) as kept:
@@ -120,17 +120,6 @@ def _fill(
         return batch
 
     map_batches(prompts.batches(model), work, only=left, progress=progress)
-
-
-def _runner(model: OpenModel, prompts: PromptSet, positions: Sequence[str], shared: int) -> Runner:
-    """What runs the prompts so that the wanted positions are computed in full, and not within the common beginning."""
-    if set(positions) == {"last"}:
-        return model.runner(prompts.sequences)
-    runner = model.runner(prompts.sequences, [model.n_layers - 1], at="all")
-    begins_too_late = "question" in positions and min(prompts.question_ends) < shared
-    if isinstance(runner, FastRunner) and begins_too_late:
-        return PlainRunner(model.stack, prompts.sequences, [], "last")
-    return runner
 
 
 def _places(prompts: PromptSet, batch: Sequence[int], positions: Sequence[str]) -> Places:
