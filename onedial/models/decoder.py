@@ -129,7 +129,7 @@ class Decoder:
             if not 0 <= layer < self.n_layers:
                 raise InputError(
                     f"layer {layer} requested, but this model has layers 0-{self.n_layers - 1}; "
-                    f"pass --layer {self.n_layers - 1} or less"
+                    f"give layer {self.n_layers - 1} or less"
                 )
 
     def crosses(self, length: int) -> tuple[int, ...]:

@@ -463,7 +463,7 @@ def check_finite(numbers: Float[Tensor, "prompt _"], dtype: torch.dtype, name: s
         which = str(dtype).removeprefix("torch.")
         remedy = "its weights are damaged, or hold no numbers; download the model again"
         if dtype != torch.float32:
-            remedy = f"choose another --dtype, such as {'bfloat16 or ' if dtype == torch.float16 else ''}float32"
+            remedy = f"choose another dtype, such as {'bfloat16 or ' if dtype == torch.float16 else ''}float32"
         to = f" to {n_bad} of {len(numbers)} prompts, however they are worded" if len(numbers) > 1 else ""
         raise InputError(f"{name} gives no finite logits in {which}{to}; {remedy}")
 

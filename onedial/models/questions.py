@@ -81,7 +81,7 @@ def as_questions(questions: Questions) -> list[Question]:
     """
     if isinstance(questions, Sequence) and not isinstance(questions, str):
         if not len(questions):
-            raise InputError("there are no questions to ask; check --questions and --panel")
+            raise InputError("there are no questions to ask; give at least one")
         if all(isinstance(each, Question) for each in questions):
             return list(questions)  # type: ignore[arg-type]
     return load_questions(questions)  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ def reasoned_sweep(
     4
     """
     if not questions:
-        raise InputError("there are no questions to reason about; check --questions and --panel")
+        raise InputError("there are no questions to reason about; give at least one")
     reader = instrument.reader
     assert isinstance(reader, TextReader)
     ids = model.token_ids([instrument.prompt(question.rendered) for question in questions])

@@ -94,7 +94,7 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
         if highest >= n_layers:
             raise InputError(
                 f"layer {highest} requested, but this model has layers 0-{n_layers - 1}; "
-                f"pass --layer {n_layers - 1} or less"
+                f"give layer {n_layers - 1} or less"
             )
         layers += range(int(first), int(last or first) + 1)
     if not layers:

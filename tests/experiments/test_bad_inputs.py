@@ -101,7 +101,7 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
         ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
         ({"n_questions": 3}, "cannot be split"),
         ({"n_questions": 8}, "5 that are answered no: ask more questions, or use the contrast answer"),
-        ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
+        ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; give layer 4 or less"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
         ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), all, auto"),
         *(({"magnitudes": text}, "neither auto nor a list") for text in ("much", "0", "1,nan", "")),

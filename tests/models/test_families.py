@@ -187,7 +187,7 @@ def test_weights_that_somebody_else_has_split_over_processes_are_refused():
 def test_a_model_whose_logits_overflow_is_refused_with_a_dtype_to_choose():
     hf = tiny_hf("llama").half()
     hf.get_output_embeddings().weight.data.fill_(6e4)
-    with pytest.raises(InputError, match="gives no finite logits in float16; choose another --dtype"):
+    with pytest.raises(InputError, match="gives no finite logits in float16; choose another dtype"):
         OpenModel(hf, byte_tokenizer(), name="tiny")
 
 

@@ -166,7 +166,7 @@ def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
     except torch.OutOfMemoryError as error:
         raise InputError(
             f"{location.path} does not fit into the memory of {place}; "
-            "pass --dtype bfloat16, --device-map auto, or a smaller model"
+            "take dtype bfloat16, spread it over GPUs (device map auto), or take a smaller model"
         ) from error
     except (SafetensorError, StrictDataclassError, ValueError, RuntimeError, ImportError, OSError) as error:
         said = str(error).strip().split("\n")[0]

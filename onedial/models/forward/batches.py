@@ -137,7 +137,7 @@ def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -
             ) from error
         raise InputError(
             "one question alone does not fit into the device's memory; load the model in a smaller dtype, "
-            "spread it with --device-map auto, or try fewer magnitudes"
+            "spread it over GPUs (device map auto), or try fewer magnitudes"
         ) from error
 
 
