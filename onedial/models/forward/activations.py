@@ -93,7 +93,7 @@ def read_sequences(
     size = min(gather([questions_per_batch(model.stack, max(lengths))]))
     batches = batches_by_length(lengths, size, model.fast_paths_for(max(lengths)).requires_equal_length)
     read = _read(model, sequences, batches, layers, site, places, lambda started: [[]] * len(started.final), progress)
-    streams, norms = (torch.stack([row[part] for row in read]) for part in (0, 1))
+    streams, norms = torch.stack([row[0] for row in read]), torch.stack([row[1] for row in read])
     model.check_finite(streams.flatten(1))
     return streams, norms
 
