@@ -55,10 +55,11 @@ class Prospects:
         told = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
         if self.suffices:
             return told
+        alone = ", all of one base model" if 0 < self.n_models < MIN_MODELS else ""
         return (
             f"a verdict needs {2 * MIN_TEST} questions and {MIN_TARGETS} targets of {MIN_MODELS} base models; you have "
-            f"{self.n_questions} questions, and {told}, of {self.n_models} base models; give a panel of more, more of "
-            "its questions (--n-questions), or say by --respondents which model each target is"
+            f"{self.n_questions} questions, and {told}{alone}; give a panel of more, more of its questions "
+            "(--n-questions), or say by --respondents which model each target is"
         )
 
 

@@ -172,7 +172,7 @@ STUDY_RESULTS: dict[str, Result] = {
         folded=False,
     ),
     "limits": Result(
-        "What this panel is too small for",
+        "Caveats",
         items=lambda _, stored: stored.numbers("summary")["limits"],
         when=lambda _, stored: bool(stored.numbers("summary")["limits"]),
         folded=False,
