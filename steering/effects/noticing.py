@@ -56,6 +56,7 @@ ABOUT = ("Tell me about {}.", "What comes to mind when you think of {}?", "Write
 N_CONTROLS, N_PASSAGES = 12, 16
 FEWEST_CONCEPTS = 8
 """For an interval over concepts."""
+UNREAD = "too few answers can be read"
 CONCEPT, RANDOM, EQUAL_KL = "concept", "random", "random, equal KL"
 KINDS = (CONCEPT, RANDOM, EQUAL_KL)
 ANSWER_COLUMNS = ["kind", "concept", "magnitude", "asked", "item", "margin", "mass", "option"]
@@ -209,7 +210,7 @@ def conclusions_of(answers: pd.DataFrame, scores: pd.DataFrame) -> dict[float, s
     told = {}
     for magnitude, row in zip(*_of_concepts(scores), strict=True):
         if row["n"] < FEWEST_CONCEPTS:
-            told[magnitude] = "too few answers can be read"
+            told[magnitude] = UNREAD
         elif not row["notice_low"] > 0:
             told[magnitude] = "nothing rises"
         elif not (row["detection_low"] > 0 and row["contrast_low"] > 0):
@@ -238,8 +239,12 @@ def sentence_of(conclusions: Mapping[float, str], scores: pd.DataFrame) -> str:
             f"at {magnitude:g}: {conclusion} (detection {row['detection']:+.2f}, {row['detection_low']:+.2f} to "
             f"{row['detection_high']:+.2f}; names {row['named']:.0%}, {row['anyway']:.0%} when not asked)"
         )
-    is_noticed = "noticed" in conclusions.values()
-    head = "An injected direction is noticed" if is_noticed else "No injected direction is noticed"
+    if "noticed" in conclusions.values():
+        head = "An injected direction is noticed"
+    elif set(conclusions.values()) == {UNREAD}:
+        head = "Whether an injected direction is noticed cannot be said"
+    else:
+        head = "No injected direction is noticed"
     return f"{head}; {'; '.join(parts)}"
 
 

@@ -104,7 +104,9 @@ def test_what_cannot_be_read_is_counted_and_left_out():
     unread = answers["concept"].isin(WORDS[:10]) & (answers["asked"] == "notice")
     scores = noticing_scores(answers.assign(mass=answers["mass"].mask(unread, 0.01)))
     assert scores.set_index("kind").loc[CONCEPT, ["n", "n_unread"]].tolist() == [6, 10]
-    assert conclusions_of(answers, scores)[1.0] == "too few answers can be read"
+    conclusions = conclusions_of(answers, scores)
+    assert conclusions[1.0] == "too few answers can be read"
+    assert "cannot be said" in sentence_of(conclusions, scores)
 
 
 def test_a_model_is_asked_at_each_push():
