@@ -286,7 +286,13 @@ class SteeringVector(Scalable, Looked):
             )
 
     def save(self, path: Path | str) -> None:
-        """Write a safetensors file: the direction, and everything else as metadata."""
+        """Write a safetensors file: the direction, and everything else as metadata.
+
+        Raises:
+            InputError: the file's name ends otherwise, or it cannot be written.
+        """
+        if Path(path).suffix != ".safetensors":
+            raise InputError(f"{path}: a vector is saved as safetensors; give a name that ends in .safetensors")
         write_tensors(path, {"direction": self.direction}, self.facts(), FORMAT)
 
     @classmethod

@@ -193,6 +193,8 @@ def _tables(
     if path.is_file() or (not is_folder and path.suffix in (*SUFFIXES, ".gz")):
         beside = beside_file(path) if mapping is None and like is None else mapping
         return [read_table(name)], beside, like
+    if is_folder and path.name in ("", ".."):
+        raise InputError(f"{name} names no file of questions; give the file, or the folder of a data set by its name")
     known = presets()
     of_name = known.get(path.name if is_folder else name) or next((p for p in known.values() if name == p.hub), None)
     if is_folder:

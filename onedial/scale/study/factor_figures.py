@@ -10,6 +10,7 @@ wright_map           questions and respondents on one axis, and where on it the 
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from onedial.scale.checks.clusters import ClusterStructure
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap
@@ -110,7 +111,9 @@ def scree(table: pd.DataFrame) -> Drawing:
             lines.append(Curve(table.index, table[name], label, colour, low, high, look={"linestyle": "--"}))
     limits = (max(positive.min() / 2, 0.01), 1.3 * positive.max())
     panel = Panel(lines, "eigenvalue of the correlations", limits, log=True)
-    return curves([panel], "from the largest to the smallest", zero=False, inch=2.9)
+    drawing = curves([panel], "from the largest to the smallest", zero=False, inch=2.9)
+    drawing.figure.axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    return drawing
 
 
 def correlation_map(model: FactorModel) -> Drawing:

@@ -5,7 +5,7 @@ from typing import Self
 
 from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
-from onedial.studies.options.shared import LAYERS, QuestionOptions, ReplicateOptions, even_up_to_200
+from onedial.studies.options.shared import LAYERS, QuestionOptions, ReplicateOptions, even_up_to_200, layer_fault
 
 STAGES = ("probes", "directions", "use", "own", "elsewhere")
 """Names, in the order in which they are done."""
@@ -16,7 +16,7 @@ METHODS = KeysOf("onedial.stats.solvers:METHODS")
 class ProbeOptions(QuestionOptions, ReplicateOptions, DryRunOptions, RunOptions, group="probes"):
     """All that a study of probes understands."""
 
-    layer: str = option("all", LAYERS)
+    layer: str = option("all", LAYERS, check=layer_fault)
     read_at: str = option("last", "end of prompt or question", choices=("last", "question"), also=("position",))
     methods: tuple[str, ...] = option((), "of fitting; the first is reported (all)", choices=METHODS, also=("method",))
     folds: int = option(5, "topics are held out in so many parts", at_least=3)

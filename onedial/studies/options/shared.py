@@ -1,5 +1,7 @@
 """Groups of options that several programs share: the subject, what it is asked, a panel, what providers may cost."""
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -229,6 +231,29 @@ def even_up_to_200(n: int) -> str | None:
     return "give an even number up to 200, since they come in pairs" if n % 2 or n > 200 else None
 
 
+def layer_fault(layer: str) -> str | None:
+    """What to give instead of what names no layer of any model."""
+    named = layer in ("all", "auto", "few") or re.fullmatch(r"\d+(-\d+)?([,+] *\d+(-\d+)?)* *", layer)
+    return (
+        None
+        if named
+        else "give an index (14), a list (10,12), a range (8-20), all, auto, few, or layers at once (10+14)"
+    )
+
+
+def magnitudes_fault(text: str) -> str | None:
+    """What to give instead of what is neither auto nor two numbers."""
+    try:
+        values = {0.0, *map(float, text.split(","))}
+    except ValueError:
+        values = set()
+    if text == "auto" or (len(values) > 2 and all(map(math.isfinite, values))):
+        return None
+    return "give auto, or two or more numbers such as -1,-0.5,0.5,1"
+
+
 def several_layers(layer: str) -> str | None:
-    """Where candidates are wanted, and layers at once come."""
+    """Where candidates are wanted, and layers at once or none come."""
+    if fault := layer_fault(layer):
+        return fault
     return "that names layers at once; separate candidates by commas" if "+" in layer else None

@@ -5,7 +5,16 @@ from typing import Self
 
 from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, declared, flag, option
-from onedial.studies.options.shared import LAYERS, NO_PANEL, PANELS, POSITIONS, EngineOptions, VerdictOptions
+from onedial.studies.options.shared import (
+    LAYERS,
+    NO_PANEL,
+    PANELS,
+    POSITIONS,
+    EngineOptions,
+    VerdictOptions,
+    layer_fault,
+    magnitudes_fault,
+)
 
 TESTS = ("interchange", "mediation")
 CONTROLS_WITHOUT_PANEL = 8
@@ -45,8 +54,11 @@ class SteeringOptions(Options, group="steering"):
     layer: str = option(
         "auto",
         f"candidates, of which the one is taken where the smallest push turns the answers: {LAYERS}; 10+14: both",
+        check=layer_fault,
     )
-    magnitudes: str = option("auto", "auto, or a list such as -1,-0.5,0.5,1", leading_hyphen=True)
+    magnitudes: str = option(
+        "auto", "auto, or a list such as -1,-0.5,0.5,1", leading_hyphen=True, check=magnitudes_fault
+    )
     controls: int | None = option(
         None,
         "directions drawn by chance to rank the vector among; 99 for an answer "

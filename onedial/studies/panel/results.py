@@ -100,7 +100,8 @@ def _f_beta(_: Any, stored: Stored) -> Drawing:
         )
         for name in names
     ]
-    panel = Panel(lines, "F-beta", title=f"in colour: the {len(best)} that are best somewhere")
+    ends = f"from beta {table.index.min():g} to {table.index.max():g}"
+    panel = Panel(lines, "F-beta", title=f"in colour: the {len(best)} that are best somewhere {ends}")
     return curves([panel], "log₂ beta; left: a wrong yes costs more, right: a wrong no", inch=2.9, below=True)
 
 
