@@ -268,3 +268,12 @@ def test_one_more_check_is_one_function_and_one_entry(monkeypatch):
     assert "Against one scale for all: rates differ." in analysis.verdict
     assert len(analysis.tables["rates"]) == 12
     assert analysis.summary["mean"] == 0.5
+
+
+def test_one_respondent_under_two_names_counts_as_one_though_it_errs():
+    """A tenth of its answers differ: kappa is .8, and the scale turns to the two."""
+    panel = planted(4, 300, 0.7)
+    panel["again"] = np.where(np.random.default_rng(5).random(300) < 0.1, 1 - panel["m0"], panel["m0"])
+    analysis = analyse_panel(panel, n_replicates=0)
+    assert "2 respondents count as 1" in analysis.verdict
+    assert "m0 and again" in words(analysis) or "again and m0" in words(analysis)
