@@ -85,13 +85,15 @@ class Looked:
         says = f"the {n} tokens raised most and lowered most of {len(changes):,}, past the {left} layers that follow"
         return Look(frame, says, "bars", "change", "token", xlabel="change of the logit", rule=0.0)
 
-    def along(self, model: OpenModel, texts: Text | Texts | PromptSet, layers: Sequence[int] | None = None) -> Look:
+    def along(
+        self, model: OpenModel, texts: Text | Texts | PromptSet, layers: int | Sequence[int] | None = None
+    ) -> Look:
         """Where every token of some texts lies along the direction, after its own layer or after others.
 
         Args:
             texts: one or several, as `OpenModel.generate` takes them; each is read as it is put to the model, its chat
                 template included. Or a `PromptSet`.
-            layers: after which the stream is read; by default the vector's own.
+            layers: one or several, after which the stream is read; by default the vector's own.
 
         Returns:
             A row for each text, layer and token. `projection` of the stream on the direction, in the vector's residual
@@ -110,7 +112,7 @@ class Looked:
         """
         self.check_model(model)
         self.check_stream("what is projected is")
-        chosen = [self.layer] if layers is None else list(layers)
+        chosen = [self.layer] if layers is None else [layers] if isinstance(layers, int) else list(layers)
         sequences = texts.sequences if isinstance(texts, PromptSet) else model.token_ids(as_prompts(texts))
         tables = []
         for text, ids in enumerate(sequences):

@@ -85,11 +85,14 @@ class SweepResult:
         else:
             rates[f"{name}_low"], rates[f"{name}_high"] = (rates[name] + sign * Z_95 * rates["se"] for sign in (-1, 1))
         reach = rates.groupby("intervention_id", sort=False)[name].agg(lambda rate: rate.max() - rate.min())
-        chance = reach[list(self.controls)].to_numpy()
+        chance = reach[list(self.controls)].dropna().to_numpy()
         words, says = name.replace("_", " "), []
         for which in reach.index.difference(list(self.controls), sort=False):
             p = f" ({p_text(p_value(reach[which], chance))})" if len(chance) else ""
-            says.append(f"{which} moves the {words} by {reach[which]:.2f}{p}")
+            moved = np.isfinite(reach[which])
+            says.append(
+                f"{which} moves the {words} by {reach[which]:.2f}{p}" if moved else f"{which}: nothing was read"
+            )
         if len(chance):
             says.append(
                 f"{len(chance)} random directions by {np.median(chance):.2f} in the middle, {chance.max():.2f} at most"

@@ -76,6 +76,7 @@ def test_along_gives_each_tokens_projection_and_cosine_at_each_layer(model, vect
     later = frame[frame["position"] > 0].groupby("layer")["towards"].mean()
     np.testing.assert_allclose(later, 0.0, atol=1e-7)
     alone = vector.along(model, TEXTS[0]).to_frame()
+    pd.testing.assert_frame_equal(vector.along(model, TEXTS[0], 2).to_frame(), alone)
     asked = frame[(frame["text"] == 0) & (frame["layer"] == 2)]
     np.testing.assert_allclose(alone["projection"], asked["projection"], atol=1e-4)
 
@@ -182,6 +183,15 @@ def test_the_band_goes_from_the_least_to_the_most_of_the_random_directions():
     assert (heights.min(), heights.max()) == (0.0, 0.5)
     assert axes.get_lines()[0].get_label() == "2 random directions"
     assert axes.get_lines()[-1].get_ydata().tolist() == [0.0, 1.0]
+
+
+def test_where_nothing_is_read_that_is_said(model):
+    push = Intervention.of(*vectors_at(model, [2]))
+    score = {"score": lambda text: float("nan"), "max_new_tokens": 1}
+    result = dose_response(model, push, QUESTIONS[:2], [0.0, 1.0], prompt="neutral", controls=1, **score)
+    assert "nothing was read" in result.look().says
+    assert "8 of 8 answers unread" in str(result)
+    assert result._repr_html_()
 
 
 def test_scored_texts_are_shown_by_their_mean_score(model):
