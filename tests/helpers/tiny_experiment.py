@@ -78,17 +78,17 @@ def run_here(program, *arguments, drawn=False):
             return ended.code
 
 
-def checked_once(stack, above=0):
+def checked_once(stack, above=0, within=False):
     """As `check_fast_paths`, and of models with the same weights once: every program begins with it."""
     weights = hashlib.sha256(stack.hf.config.to_json_string().encode())
     for name, values in stack.hf.state_dict().items():
         weights.update(name.encode() + values.flatten().view(torch.uint8).numpy().tobytes())
-    key = weights.digest(), stack.dtype, stack.device, above
+    key = weights.digest(), stack.dtype, stack.device, above, within
     if key not in CHECKED:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(runner, "prefill", prefill.prefill)
             patched.setattr(runner.FastRunner, "steer", STEER)
-            CHECKED[key] = check_fast_paths(stack, above)
+            CHECKED[key] = check_fast_paths(stack, above, within)
     return CHECKED[key]
 
 
