@@ -228,11 +228,11 @@ class Looked:
         return shown, prompts
 
 
-def cosines(directions: Mapping[str, Any] | Sequence[Any]) -> Look:
+def cosines(directions: Any, *others: Any) -> Look:
     """The cosine of every two directions: of one contrast after several layers, of several methods, of probes.
 
     Args:
-        directions: vectors, probes or tensors of one model, or name -> each of them.
+        directions: vectors, probes or tensors of one model, in a list, one after the other, or as name -> each.
 
     Returns:
         A square table, by name; where none are given, by layer if all differ in it, else by `vector_id`. The line below
@@ -245,6 +245,8 @@ def cosines(directions: Mapping[str, Any] | Sequence[Any]) -> Look:
     >>> look.to_frame().loc["east"].tolist()
     [1.0, 0.0]
     """
+    if others or hasattr(directions, "direction"):
+        directions = [directions, *others]
     given = list(directions.values()) if isinstance(directions, Mapping) else list(directions)
     units = _directions(given)
     layers = [getattr(each, "layer", None) for each in given]

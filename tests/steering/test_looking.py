@@ -144,6 +144,7 @@ def test_cosines_are_those_of_the_directions_and_named_by_what_differs(model, ve
     assert cosines([vectors[2], vector]).to_frame().index.tolist() == [vectors[2].vector_id, vector.vector_id]
     named = cosines({"a": vectors[0], "b": 7 * vectors[1].direction}).to_frame()
     assert named.loc["a", "b"] == pytest.approx(vectors[0].cosine(vectors[1]), abs=1e-6)
+    pd.testing.assert_frame_equal(cosines(*vectors).to_frame(), frame)
     assert vector.cosine(-vector.direction) == pytest.approx(-1.0)
 
 
