@@ -88,10 +88,10 @@ def place(options: PlaceOptions, notes: Notes) -> None:
         model = start.load_subject(options)
     with start.begin(notes, model) as run, run.withdrawn_if_refused():
         with run.stage("place"):
-            found = evaluated(panel, options) if options.evaluate else placed(panel, answers, model, options)
+            result = evaluated(panel, options) if options.evaluate else placed(panel, answers, model, options)
         question = "Where does a respondent stand on the panel's scale?"
-        headline, *findings = found.sentences
-        results = of_tables(findings, found.tables, found.drawings)
+        headline, *findings = result.sentences
+        results = of_tables(findings, result.tables, result.drawings)
         end(Stored(run, results), Opening(question, headline), case=results)
 
 

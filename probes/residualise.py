@@ -89,34 +89,34 @@ def beyond_shared(
     >>> shared = rng.standard_normal(80)
     >>> stream = np.column_stack([shared + rng.standard_normal(80) for _ in range(8)])
     >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
-    >>> found = beyond_shared(stream, (shared > 0) * 1.0, shared[:, None], folds, n_shuffles=19)
-    >>> found.p > 0.05
+    >>> result = beyond_shared(stream, (shared > 0) * 1.0, shared[:, None], folds, n_shuffles=19)
+    >>> result.p > 0.05
     True
     """
     numbers = np.zeros((len(truth), 0)) if known is None else known
     usable = np.isfinite(np.column_stack([truth, shared, numbers]).sum(axis=1))
-    own, n = folds.take(usable), int(usable.sum())
-    topic, group = own.exchangeable()
+    own_folds, n = folds.take(usable), int(usable.sum())
+    topic, group = own_folds.exchangeable()
     spare = n - len(np.unique(topic)) - numbers.shape[1] - 2 * shared.shape[1]
     if spare < 1:
         raise InputError(f"{n} questions of which all is known leave nothing to test; ask more questions")
-    readers = readers_of(rows[usable], own)
+    readers = readers_of(rows[usable], own_folds)
     label, measures = _within(truth[usable, None], topic), _within(shared[usable], topic)
     if not (np.abs(np.column_stack([label, measures])).max(axis=0) > 1e-9).all():
         raise InputError("the label, or a measure of what is shared, does not vary within topics")
-    readings = _within(held_out(readers, measures, own), topic)
+    readings = _within(held_out(readers, measures, own_folds), topic)
     held = _off(_within(numbers[usable], topic))
     label, measures, instruments = held(label), held(measures), held(readings)
     slopes_of = _fuller(measures, instruments, 1 - FULLER / max(spare, FULLER))
     left = label - measures @ slopes_of(label)
     shuffled = held(copies_within(left[:, 0], topic, group, n_shuffles, seed))
     each = np.column_stack([left, shuffled - measures @ slopes_of(shuffled)])
-    found = _correlation(each, _within(held_out(readers, each, own), topic))
+    correlations = _correlation(each, _within(held_out(readers, each, own_folds), topic))
     return BeyondShared(
         n=n,
-        correlation=float(found[0]),
-        null_high=float(np.quantile(found[1:], 0.95)),
-        p=float((1 + (found[1:] >= found[0] - 1e-12).sum()) / (1 + n_shuffles)),
+        correlation=float(correlations[0]),
+        null_high=float(np.quantile(correlations[1:], 0.95)),
+        p=float((1 + (correlations[1:] >= correlations[0] - 1e-12).sum()) / (1 + n_shuffles)),
         slopes=tuple(slopes_of(label)[:, 0].tolist()),
         reads_shared=tuple(_correlation(measures, instruments).tolist()),
     )
@@ -135,8 +135,8 @@ def beyond_known(
     >>> rng = np.random.default_rng(0)
     >>> stream = rng.standard_normal((80, 8))
     >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
-    >>> found = beyond_known(stream, (stream[:, 0] > 0) * 1.0, rng.standard_normal((80, 1)), folds, n_shuffles=19)
-    >>> found.p
+    >>> result = beyond_known(stream, (stream[:, 0] > 0) * 1.0, rng.standard_normal((80, 1)), folds, n_shuffles=19)
+    >>> result.p
     0.05
     """
     return beyond_shared(rows, truth, np.empty((len(truth), 0)), folds, known, n_shuffles, seed)

@@ -69,9 +69,9 @@ def headline_of(stored: Stored) -> str:
             continue
         beyond = "" if adds[place] <= LEVEL and row["over_text_low"] > 0 else "not clearly "
         shown.append(f"{words}; {beyond}more than words alone, {number(row['text'], 2)})")
-    told = [f"The stream reads {', '.join(shown)}."] if shown else []
-    told += [f"Not shown to be read, among {len(table)} labels: {', '.join(not_shown)}."] if not_shown else []
-    return " ".join(told) or NOTHING
+    sentences = [f"The stream reads {', '.join(shown)}."] if shown else []
+    sentences += [f"Not shown to be read, among {len(table)} labels: {', '.join(not_shown)}."] if not_shown else []
+    return " ".join(sentences) or NOTHING
 
 
 # ---- columns and rows ------------------------------------------------------------------------------------------------
@@ -80,13 +80,13 @@ def headline_of(stored: Stored) -> str:
 def columns(*names: str, **headings: str) -> list[Column]:
     """Numbers of two digits; name+ with a sign, name# whole, name? a p value, name= as it is. `headings`: of some."""
     forms = {"+": digits(2, signed=True), "#": count, "?": p_value, "=": None}
-    found = []
+    formatted = []
     for given in names:
         form = forms.get(given[-1], digits(2))
         name = given.rstrip("+#?=")
         column = Column(name, headings.get(name, name.replace("_", " ")))
-        found.append(column if form is None else replace(column, form=form))
-    return found
+        formatted.append(column if form is None else replace(column, form=form))
+    return formatted
 
 
 def spanning(name: str, heading: str, low: str, high: str, signed: bool = False) -> Column:
@@ -154,12 +154,12 @@ def own_rows(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
 
 def of_its_own(table: pd.DataFrame, __: Stored) -> list[str]:
     """What the subject's rows say, in sentences."""
-    said = []
+    sentences = []
     for _, row in table[table["own"]].iterrows():
         beyond, p = number(row["beyond"], 2, signed=True), p_value(row["p_beyond"])
         where = f"At layer {row['layer']:.0f} (beyond {beyond}, p {p})"
-        said.append(WORDS["verdicts"][str(row["verdict"])].format(where=where))
-    return said
+        sentences.append(WORDS["verdicts"][str(row["verdict"])].format(where=where))
+    return sentences
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
@@ -268,8 +268,8 @@ def without_labels(table: pd.DataFrame, _: Stored) -> Drawing:
 def patching(table: pd.DataFrame, _: Stored) -> Drawing:
     """Share of the way to the donor's margin over the layers of the patch."""
     lines = [
-        Curve(own["layer"], own["recovered"], str(kind), COLOURS[place], own["low"], own["high"])
-        for place, (kind, own) in enumerate(table.groupby("kind", sort=False))
+        Curve(of_kind["layer"], of_kind["recovered"], str(kind), COLOURS[place], of_kind["low"], of_kind["high"])
+        for place, (kind, of_kind) in enumerate(table.groupby("kind", sort=False))
     ]
     title = f"{table['n'].iloc[0]:.0f} pairs; 95% over pairs"
     panel = Panel(lines, "share of the way to the donor", (-0.3, 1.4), title, rules=(0, 1))
@@ -281,8 +281,15 @@ def writing(table: pd.DataFrame, _: Stored) -> Drawing | None:
     panels = [
         Panel(
             [
-                Curve(own["progress"], own["mean"], str(verdict), VERDICTS[str(verdict)], own["low"], own["high"])
-                for verdict, own in of_label.groupby("verdict", sort=False)
+                Curve(
+                    of_verdict["progress"],
+                    of_verdict["mean"],
+                    str(verdict),
+                    VERDICTS[str(verdict)],
+                    of_verdict["low"],
+                    of_verdict["high"],
+                )
+                for verdict, of_verdict in of_label.groupby("verdict", sort=False)
             ],
             "reading, SD",
             title=str(label),

@@ -74,8 +74,8 @@ def read_while_writing(
     >>> streams, topics = read.residuals[:, 0].double(), [question.topic for question in questions]
     >>> probe = fit_probe(streams, [question.level > 2 for question in questions], topics=topics)
     >>> given = {"hard": probe}, middle, streams.numpy()
-    >>> found = read_while_writing(model, questions[:1], *given, max_new_tokens=3)
-    >>> found["label"].unique().tolist()
+    >>> result = read_while_writing(model, questions[:1], *given, max_new_tokens=3)
+    >>> result["label"].unique().tolist()
     ['hard']
     """
     reader = instrument.reader
@@ -90,16 +90,16 @@ def read_while_writing(
     before = streams @ units
     mean, spread = before.mean(axis=0), before.std(axis=0)
     lines: dict[int, list[pd.DataFrame]] = {}
-    for place, tokens, own in _written_streams(model, prompts, answers, layer):
-        if not len(own):
+    for place, tokens, stream in _written_streams(model, prompts, answers, layer):
+        if not len(stream):
             continue
-        said = answers[place].said_yes
-        readings = (own @ units - mean) / spread
-        n = len(own)
+        said_yes = answers[place].said_yes
+        readings = (stream @ units - mean) / spread
+        n = len(stream)
         common = {
             "question_id": questions[place].id, "place": np.arange(n), "n_tokens": n,
             "progress": np.arange(n) / max(n - 1, 1), "token": tokens,
-            "said_yes": np.nan if said is None else float(said),
+            "said_yes": np.nan if said_yes is None else float(said_yes),
         }  # fmt: skip
         lines[place] = [
             pd.DataFrame({**common, "label": label, "reading": readings[:, at]}) for at, label in enumerate(probes)
@@ -163,9 +163,9 @@ def course_of(
         reading=("reading", "mean"), verdict=("verdict", "first")
     )
     rng, lines = np.random.default_rng(seed), []
-    for (label, at), own in means.groupby(level=["label", "stretch"], sort=True):
-        values = {name: part["reading"].to_numpy() for name, part in own.groupby("verdict")}
-        told = _told(values.get("yes", np.empty(0)), values.get("no", np.empty(0)))
+    for (label, at), of_stretch in means.groupby(level=["label", "stretch"], sort=True):
+        values = {name: part["reading"].to_numpy() for name, part in of_stretch.groupby("verdict")}
+        separation = _told(values.get("yes", np.empty(0)), values.get("no", np.empty(0)))
         for name, given in values.items():
             drawn = rng.choice(given, (n_bootstrap, len(given))).mean(axis=1) if len(given) > 1 else np.full(2, np.nan)
             low, high = np.quantile(drawn, QUANTILES_95)
@@ -173,8 +173,8 @@ def course_of(
                 {
                     "label": label, "verdict": name, "progress": (float(str(at)) + 0.5) / n_stretches,
                     "mean": given.mean(),
-                    "low": low, "high": high, "n": len(given), "auroc": told[0], "auroc_low": told[1],
-                    "auroc_high": told[2],
+                    "low": low, "high": high, "n": len(given), "auroc": separation[0], "auroc_low": separation[1],
+                    "auroc_high": separation[2],
                 }
             )  # fmt: skip
     return pd.DataFrame(lines, columns=list(COURSE_COLUMNS))

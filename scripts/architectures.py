@@ -226,10 +226,10 @@ def written_otherwise(model: Any) -> str:
     except InputError as error:
         return str(error)
     for ids, ours in zip(prompts, texts, strict=True):
-        own = list(ids)
+        written_ids = list(ids)
         for _ in range(ours.n_tokens):
-            own.append(int(hooked_logits(model.hf, block, own, push, "all").argmax()))
-        expected = model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
+            written_ids.append(int(hooked_logits(model.hf, block, written_ids, push, "all").argmax()))
+        expected = model.tokenizer.decode(written_ids[len(ids) :], skip_special_tokens=True)
         if ours.text != expected:
             return f"with a cache {ours.text!r}, without {expected!r}"
     return ""

@@ -121,10 +121,10 @@ def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
             place = {"positions": positions, "layer": layer}
             for count in options.magnitudes:
                 grid = [round(-1 + 2 * index / (count - 1), 6) for index in range(count)]
-                seconds, found = cpu_seconds(partial(ask, prompts, grid))
-                rate = len(found.table) / seconds
+                seconds, swept = cpu_seconds(partial(ask, prompts, grid))
+                rate = len(swept.table) / seconds
                 yield {**place, "who": f"ours, K = {count}", "seconds": seconds, "rate": rate}
-            ours = found.table.pivot(index="question_id", columns="magnitude", values="margin")
+            ours = swept.table.pivot(index="question_id", columns="magnitude", values="margin")
             where = slice(-1, None) if positions == "last" else slice(None)
             for name, peer in peers.items():
                 with torch.inference_mode(), peer(model, layer, where) as answer:
@@ -148,11 +148,11 @@ def time_peer(model: Any, prompts: Any, answer: Answer, ours: Any, unit: Any) ->
         for batch in batches_by_length(list(map(len, prompts.sequences)), BATCH)
     ]
     answer(batches[-1][1], 0 * unit)
-    seconds, found = cpu_seconds(
+    seconds, outputs = cpu_seconds(
         lambda: [(batch, each, answer(padded, each * unit)) for each in chosen for batch, padded in batches]
     )
     worst, (yes, no) = 0.0, (list(prompts.tokens.yes), list(prompts.tokens.no))
-    for batch, magnitude, logits in found:
+    for batch, magnitude, logits in outputs:
         margin = logits[:, yes].logsumexp(-1) - logits[:, no].logsumexp(-1)
         expected = ours.loc[[prompts.question_ids[index] for index in batch], magnitude]
         worst = max(worst, float((margin.double() - torch.tensor(expected.to_numpy())).abs().max()))

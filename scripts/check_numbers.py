@@ -65,8 +65,12 @@ def main() -> int:
     options = parse_options(ScriptOptions, __doc__)
     pages = {file: _page_of(file) for file in sorted(NUMBERS.glob("*.yaml"))}
     entries = {page: yaml.safe_load(file.read_text(encoding="utf-8")) for file, page in pages.items()}
-    complaints = [each for page, own in entries.items() for each in checked(page, own, write=options.write)]
-    n_tables = sum("table" in entry for own in entries.values() for entry in own)
+    complaints = [
+        each
+        for page, entries_of_page in entries.items()
+        for each in checked(page, entries_of_page, write=options.write)
+    ]
+    n_tables = sum("table" in entry for entries_of_page in entries.values() for entry in entries_of_page)
     print("\n".join([*complaints, f"{n_tables} tables and all phrases looked at, {len(complaints)} to mend"]))
     return 1 if complaints else 0
 
@@ -93,7 +97,7 @@ def checked(page: Path, entries: list[dict[str, Any]], *, write: bool = False) -
             complaints.append(f"{page.name}: <!-- {entry['table']} --> ... <!-- end --> does not stand there once")
             continue
         table = markdown_table(entry)
-        new = place.sub(lambda found, table=table: f"{found[1]}\n{table}\n{found[2]}", text)
+        new = place.sub(lambda match, table=table: f"{match[1]}\n{table}\n{match[2]}", text)
         if new != text and not write:
             complaints.append(f"{page.name}: the table {entry['table']!r} is not that of its result; --write mends it")
         text = new
@@ -136,22 +140,22 @@ stored_table = cache(pd.read_csv)
 
 
 def _from_table(file: str, key: str) -> Any:
-    chosen, _, told = key.rpartition(" ")
+    chosen, _, summary_asked = key.rpartition(" ")
     rows = stored_table(path_of(file))
     for condition in chosen.split(" & "):
         column, sign, wanted = re.split(r"([=<>])", condition, maxsplit=1)
-        own = rows[column]
+        values = rows[column]
         if sign == "=":
-            rows = rows[own.astype(str) == wanted]
+            rows = rows[values.astype(str) == wanted]
         else:
-            rows = rows[own < float(wanted)] if sign == "<" else rows[own > float(wanted)]
-    if told == "count":
+            rows = rows[values < float(wanted)] if sign == "<" else rows[values > float(wanted)]
+    if summary_asked == "count":
         return len(rows)
-    if summary := SUMMARY.fullmatch(told):
+    if summary := SUMMARY.fullmatch(summary_asked):
         return float(getattr(rows[summary["column"]], summary["name"])())
     if len(rows) != 1:
         raise InputError(f"{file} has {len(rows)} rows with {chosen}; it takes exactly one")
-    return rows[told].item()
+    return rows[summary_asked].item()
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -180,10 +184,10 @@ def rows_of(entry: dict[str, Any]) -> Iterator[Row]:
     by = entry.get("by", table.columns[0])
     shown_as = entry.get("rows", list(dict.fromkeys(table[by])))
     for value, label in shown_as.items() if isinstance(shown_as, dict) else [(each, each) for each in shown_as]:
-        own = table[table[by] == value]
-        if own.empty:
+        chosen = table[table[by] == value]
+        if chosen.empty:
             raise InputError(f"{entry['of']} has no row {value!r} under {by!r}; mend the table {entry['table']!r}")
-        for record in own.to_dict("records"):
+        for record in chosen.to_dict("records"):
             yield {**record, "row": label}.__getitem__
 
 
@@ -207,17 +211,17 @@ def shown_number(value: Any, digits: str) -> str:
 def wrong_in_phrase(text: str, phrase: str, sources: list[str]) -> list[str]:
     """What is wrong with the numbers of a phrase on a page."""
     page = shown(text)
-    found = list(occurrences(phrase, page))
-    if len(found) != 1:
-        return [f"{len(found) or 'no'} sentences say {phrase!r}"]
+    matches = list(occurrences(phrase, page))
+    if len(matches) != 1:
+        return [f"{len(matches) or 'no'} sentences say {phrase!r}"]
     complaints = []
-    for place, (said, source) in enumerate(zip(found[0].groups(), sources, strict=True), start=1):
+    for place, (printed, source) in enumerate(zip(matches[0].groups(), sources, strict=True), start=1):
         file, _, key = source.partition(" ")
-        is_share = re.match(r" ?%", page[found[0].end(place) :]) is not None
-        digits, value = len(said.partition(".")[2]), float(said.replace("\u2212", "-").replace(",", ""))
+        is_share = re.match(r" ?%", page[matches[0].end(place) :]) is not None
+        digits, value = len(printed.partition(".")[2]), float(printed.replace("\u2212", "-").replace(",", ""))
         stored = stored_value(file, key.strip()) * (100 if is_share else 1)
         if round(stored, digits) != value and abs(stored - value) > 0.5 * 10**-digits * (1 + 1e-9):
-            complaints.append(f"{said} is said, but {file} holds {stored:.6g} for {key}")
+            complaints.append(f"{printed} is said, but {file} holds {stored:.6g} for {key}")
     return complaints
 
 
@@ -228,14 +232,16 @@ def shown(text: str) -> str:
 
 def occurrences(phrase: str, text: str) -> Iterator[re.Match[str]]:
     """Where a text says a phrase, with any number in the place of each {}; they may overlap."""
-    said = shown(phrase).strip()
-    before = r"(?<![\w.,+\u2212-])" if said.startswith("{}") else r"(?<!\w)" if re.match(r"\w", said) else ""
-    after = r"(?!\w|[.,]\d)" if said.endswith("{}") else r"(?!\w)" if re.search(r"\w$", said) else ""
-    pattern = re.compile(before + f"({NUMBER})".join(map(re.escape, said.split("{}"))) + after)
-    found = pattern.search(text)
-    while found:
-        yield found
-        found = pattern.search(text, found.start() + 1)
+    text_shown = shown(phrase).strip()
+    before = (
+        r"(?<![\w.,+\u2212-])" if text_shown.startswith("{}") else r"(?<!\w)" if re.match(r"\w", text_shown) else ""
+    )
+    after = r"(?!\w|[.,]\d)" if text_shown.endswith("{}") else r"(?!\w)" if re.search(r"\w$", text_shown) else ""
+    pattern = re.compile(before + f"({NUMBER})".join(map(re.escape, text_shown.split("{}"))) + after)
+    match = pattern.search(text)
+    while match:
+        yield match
+        match = pattern.search(text, match.start() + 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,11 +24,11 @@ def on_page_content(content: str, **_: Any) -> str:
     except ImportError:
         return content
 
-    def inline(found: re.Match[str]) -> str:
-        drawn = convert(html.unescape(found[1]))
-        return f'<span style="{SCROLLS}; display: inline-block">{drawn}</span>' if len(found[1]) > LONG else drawn
+    def inline(match: re.Match[str]) -> str:
+        drawn = convert(html.unescape(match[1]))
+        return f'<span style="{SCROLLS}; display: inline-block">{drawn}</span>' if len(match[1]) > LONG else drawn
 
-    def block(found: re.Match[str]) -> str:
-        return f'<div style="{SCROLLS}">{convert(html.unescape(found[1]), display="block")}</div>'
+    def block(match: re.Match[str]) -> str:
+        return f'<div style="{SCROLLS}">{convert(html.unescape(match[1]), display="block")}</div>'
 
     return BLOCK.sub(block, INLINE.sub(inline, content))

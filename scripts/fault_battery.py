@@ -90,8 +90,8 @@ class Program:
 
 def end_of(process: "subprocess.Popen[str]") -> tuple[int, str]:
     """Wait for it; exit code and the last line that was said."""
-    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return process.returncode, lines[-1] if lines else ""
 
 
@@ -108,17 +108,17 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
     questionnaire.write_text("text,keyed\nI solve what I begin.,1\nI give up early.,-1\n")
     n, layer = f"--n-questions {n_questions}", layers.partition(",")[0]
     texts, subject = shlex.join(each for each in asked if each.startswith("--questions")), f"--model {model}"
-    own = f"{subject} {shlex.join(asked)} {n}"
+    common = f"{subject} {shlex.join(asked)} {n}"
     commands = {
-        "steer_sweep": f"steer_sweep {own} --without-verdict --controls 1",
-        "multiverse": f"multiverse {own} --without-verdict --layer {layers} --draws 1 --wordings neutral",
+        "steer_sweep": f"steer_sweep {common} --without-verdict --controls 1",
+        "multiverse": f"multiverse {common} --without-verdict --layer {layers} --draws 1 --wordings neutral",
         "collect_panel": f"panel collect --respondents {respondents} {texts} {n}",
         "fit_factor": "study_panel embedded --deep --replicates 20",
         "study_panel": "study_panel embedded --replicates 9",
         "score_confidence": "study_panel embedded --confidence --replicates 19",
         "score_self_prediction": "ask score tests/reference/self_execution --replicates 19",
         "place": f"place embedded {subject} --next 6",
-        "compare_dials": f"compare_dials {own} --layer {layer} --dials interventions,cut --method mean_difference "
+        "compare_dials": f"compare_dials {common} --layer {layer} --dials interventions,cut --method mean_difference "
         "--operator add --together 0 --facts 8 --passages 2",
         "dial_profile": f"ask profile {swept} --n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8",
         "ask_battery": f"ask battery {subject} --instruments pairs,pressure,correction,beliefs --n-questions 8 "
@@ -127,7 +127,7 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         "--replicates 49",
         "ask_self_prediction": f"ask predict {subject} --n-questions 4",
         "score_written": f"ask written {subject} --n-questions 8 --samples 2 --instruments P(True) --replicates 99",
-        "train_probes": f"train_probes {own} --n-questions 120 --layer {layers} --method ridge --shuffles 1 "
+        "train_probes": f"train_probes {common} --n-questions 120 --layer {layers} --method ridge --shuffles 1 "
         f"--replicates 49 --facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}",
         "compare_runs": f"compare_runs {swept} {place / 'another'}",
         "judge_run": "judge_run {run}",
@@ -164,7 +164,7 @@ def tiny(place: Path) -> tuple[str, list[str], str]:
 
 def tables_of(folder: Path) -> dict[str, object]:
     """Everything in a run that can be compared: a folder of parts as one frame, tensors by name, the rest as bytes."""
-    found: dict[str, object] = {}
+    contents: dict[str, object] = {}
     parts: dict[str, list[pd.DataFrame]] = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = file.relative_to(folder)
@@ -175,13 +175,13 @@ def tables_of(folder: Path) -> dict[str, object]:
         elif file.suffix == ".safetensors":  # the order in which its header names them is not promised
             from safetensors.numpy import load_file
 
-            found[str(name)] = {key: value.tobytes() for key, value in load_file(file).items()}
+            contents[str(name)] = {key: value.tobytes() for key, value in load_file(file).items()}
         else:
-            found[str(name)] = file.read_bytes()
+            contents[str(name)] = file.read_bytes()
     for name, frames in parts.items():
         whole = pd.concat(frames, ignore_index=True)
-        found[name] = whole.sort_values(list(whole.columns[:3]), kind="stable", ignore_index=True).to_json()
-    return found
+        contents[name] = whole.sort_values(list(whole.columns[:3]), kind="stable", ignore_index=True).to_json()
+    return contents
 
 
 # ---- faults ----------------------------------------------------------------------------------------------------------
@@ -210,20 +210,20 @@ class Battery:
         """The path of a run that is not there yet."""
         return Path(tempfile.mkdtemp(dir=self.place)) / "run"
 
-    def row(self, folder: Path, as_it_should: bool = True, told: bool = True, said: str = "") -> Row:
+    def row(self, folder: Path, as_it_should: bool = True, is_told: bool = True, remark: str = "") -> Row:
         """Go on to the end, and compare."""
         expected = tables_of(self.undisturbed)
         if self.program.anew:
             half = [name for name, held in tables_of(folder).items() if held != expected.get(name)]
-            as_it_should, said = as_it_should and not half, f"half written: {', '.join(half)}" if half else said
+            as_it_should, remark = as_it_should and not half, f"half written: {', '.join(half)}" if half else remark
             shutil.rmtree(folder, ignore_errors=True)
         code, last = self.program.finish(folder)
         survived = as_it_should and code == 0
-        found = tables_of(folder)
-        other = [name for name in sorted(found.keys() | expected) if found.get(name) != expected.get(name)]
-        said = f"ended with {code}: {last}" if code else f"different: {', '.join(other)}" if other else said
-        counts = {"survived": int(survived), "equal": int(survived and not other), "told": int(told)}
-        return {"n": 1, **counts, "said": said}
+        contents = tables_of(folder)
+        other = [name for name in sorted(contents.keys() | expected) if contents.get(name) != expected.get(name)]
+        remark = f"ended with {code}: {last}" if code else f"different: {', '.join(other)}" if other else remark
+        counts = {"survived": int(survived), "equal": int(survived and not other), "told": int(is_told)}
+        return {"n": 1, **counts, "said": remark}
 
     def kill(self) -> Row:
         """See the top; `n` kills, each of a process that ran."""
@@ -240,9 +240,9 @@ class Battery:
         if not self.program.anew:
             rows.append(self.row(folder))
         bad = [row for row in rows if not row["equal"]]
-        survived, said = struck - sum(not row["survived"] for row in rows), f"{len(rows)} runs ended"
-        said = bad[0]["said"] if bad else said
-        return {"n": struck, "survived": survived, "equal": struck - len(bad), "told": 1, "said": said}
+        survived, remark = struck - sum(not row["survived"] for row in rows), f"{len(rows)} runs ended"
+        remark = bad[0]["said"] if bad else remark
+        return {"n": struck, "survived": survived, "equal": struck - len(bad), "told": 1, "said": remark}
 
     def two_writers(self) -> Row:
         """See the top."""
@@ -255,10 +255,10 @@ class Battery:
             return NOT_HERE | {"said": "writes one file alone, by renaming it"}
         time.sleep(0.2)  # the file is there a moment before it is locked
         first.send_signal(signal.SIGSTOP)  # the second must not come too late
-        code, said = self.program.finish(folder)
+        code, last_line = self.program.finish(folder)
         first.send_signal(signal.SIGCONT)
         first_code, _ = end_of(first)
-        return self.row(folder, code == 2 and first_code == 0, any(each in said for each in REFUSED), said)
+        return self.row(folder, code == 2 and first_code == 0, any(each in last_line for each in REFUSED), last_line)
 
     def full_disk(self) -> Row:
         """See the top."""
@@ -284,9 +284,9 @@ class Battery:
             self.program.prepare(disk / "run")
             how = bad(size, (disk / "run").exists())
             subprocess.run(["mount", "-o", f"remount,{how}", disk], check=True)
-            code, said = self.program.finish(disk / "run")
+            code, last_line = self.program.finish(disk / "run")
             subprocess.run(["mount", "-o", f"remount,rw,size={4 * size + 2**22}", disk], check=True)
-            return self.row(disk / "run", code == 2, any(each in said for each in NO_ROOM), said)
+            return self.row(disk / "run", code == 2, any(each in last_line for each in NO_ROOM), last_line)
         finally:
             subprocess.run(["umount", disk], check=True)
 
@@ -319,11 +319,11 @@ def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: 
     if program.reads_a_sweep and not (place / "swept").exists():
         needed.finish(place / "swept", resume=False)
     folder, began = place / f"{program.name}-undisturbed", time.perf_counter()
-    code, said = program.finish(folder, resume=False)
+    code, last_line = program.finish(folder, resume=False)
     program.seconds = time.perf_counter() - began
     fine = int(code == 0)
-    said = f"{program.seconds:.1f} s" if fine else said
-    yield {"fault": UNDISTURBED, "n": 1, "survived": fine, "equal": fine, "told": 1, "said": said}
+    last_line = f"{program.seconds:.1f} s" if fine else last_line
+    yield {"fault": UNDISTURBED, "n": 1, "survived": fine, "equal": fine, "told": 1, "said": last_line}
     for fault in faults if fine else ():
         rng = np.random.default_rng([seed, list(FAULTS).index(fault)])
         yield {"fault": fault} | FAULTS[fault](Battery(program, folder, place, rng, n))
@@ -342,7 +342,7 @@ def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
     by_fault = rows[rows["n"] > 0].groupby("fault", sort=False)
     table = by_fault[["n", "survived", "equal"]].sum()
     table["programs"] = by_fault["program"].nunique()
-    table["untold"] = by_fault["told"].agg(lambda told: int((told == 0).sum()))
+    table["untold"] = by_fault["told"].agg(lambda column: int((column == 0).sum()))
     table.loc["all faults"] = table.drop(UNDISTURBED, errors="ignore").sum()
     table.loc["all faults", "programs"] = rows["program"].nunique()
     table["lost"], table["unequal"] = table["n"] - table["survived"], table["survived"] - table["equal"]
@@ -381,8 +381,8 @@ def main() -> int:
             for row in rows_of(known[name], options.faults, place, options.seed, options.n, needed):
                 rows.append({"program": name} | row)
                 counts = f"{row['survived']} of {row['n']} survived, {row['equal']} equal"
-                told = "" if row["told"] else "NOT TOLD "
-                print(f"{name:22}{row['fault']:24}{counts:40}{told}{row['said']}", flush=True)
+                mark = "" if row["told"] else "NOT TOLD "
+                print(f"{name:22}{row['fault']:24}{counts:40}{mark}{row['said']}", flush=True)
     table = pd.DataFrame(rows)
     rates = rates_of(table)
     print(rates.to_string(index=False))

@@ -90,12 +90,12 @@ QUICK = (
 
 def exact(small: bool, device: str) -> Figures:
     """Every form in every dtype against bare hooks; those that transformers itself cannot run in a dtype are named."""
-    found: dict[str, dict[str, float]] = {name: {} for name in (*LIMITS, "the CPU")}
+    apart: dict[str, dict[str, float]] = {name: {} for name in (*LIMITS, "the CPU")}
     failed = {}
     for form in chosen_forms(small):
         truth = hooked(tiny(form, device, "float32"))
         there = hooked(tiny(form, "cpu", "float32"))
-        found["the CPU"][form.name] = off = ((truth - there).abs().max() / there.abs().max()).item()
+        apart["the CPU"][form.name] = off = ((truth - there).abs().max() / there.abs().max()).item()
         if not off <= LIMITS["float32"]:
             failed[f"{form.name}, the CPU"] = f"off by {off:.2g}"
         for dtype, limit in LIMITS.items():
@@ -106,11 +106,11 @@ def exact(small: bool, device: str) -> Figures:
                 failed[f"{form.name}, {dtype}"] = str(error).splitlines()[0]
                 continue
             unit, expected = (truth, plain) if dtype == "float32" else (plain - truth, truth)
-            value = found[dtype][form.name] = ((ours - expected).abs().max() / unit.abs().max()).item()
+            value = apart[dtype][form.name] = ((ours - expected).abs().max() / unit.abs().max()).item()
             if not value <= limit:
                 failed[f"{form.name}, {dtype}"] = f"off by {value:.2g}"
-    largest = {dtype: max(by_form.values(), default=None) for dtype, by_form in found.items()}
-    return {"passed": not failed, "largest": largest, "failed": failed, "by_form": found}
+    largest = {dtype: max(by_form.values(), default=None) for dtype, by_form in apart.items()}
+    return {"passed": not failed, "largest": largest, "failed": failed, "by_form": apart}
 
 
 def chosen_forms(small: bool) -> list[Form]:
@@ -131,7 +131,7 @@ def asked(model: Any) -> tuple[int, list[list[int]], Any]:
     import torch
 
     push = torch.randn(model.d_model, generator=torch.Generator().manual_seed(2)).to(model.device)
-    return model.n_layers // 2, drawn_prompts(SMALL["vocab_size"], 4, shared=8, own=24), push
+    return model.n_layers // 2, drawn_prompts(SMALL["vocab_size"], 4, shared=8, longest=24), push
 
 
 def steered_logits(model: Any) -> Any:
@@ -139,12 +139,12 @@ def steered_logits(model: Any) -> Any:
     import torch
 
     layer, prompts, push = asked(model)
-    settings, found = torch.tensor([TINY_MAGNITUDES], device=model.device), []
+    settings, logits = torch.tensor([TINY_MAGNITUDES], device=model.device), []
     for at in READ_AT:
         runner = model.runner(prompts, [layer], at)
         final = runner.steer(runner.start(prompts), edit_of(layer, push), settings)
-        found.append(model.readout.logits(final, slice(None)))
-    return torch.stack(found).cpu()
+        logits.append(model.readout.logits(final, slice(None)))
+    return torch.stack(logits).cpu()
 
 
 def hooked(model: Any) -> Any:
@@ -152,13 +152,13 @@ def hooked(model: Any) -> Any:
     import torch
 
     layer, prompts, push = asked(model)
-    found = [
+    logits = [
         hooked_logits(model.hf, model.stack.layers[layer], ids, magnitude * push, at).float().cpu()
         for at in READ_AT
         for ids in prompts
         for magnitude in TINY_MAGNITUDES
     ]
-    return torch.stack(found).unflatten(0, (len(READ_AT), len(prompts), len(TINY_MAGNITUDES)))
+    return torch.stack(logits).unflatten(0, (len(READ_AT), len(prompts), len(TINY_MAGNITUDES)))
 
 
 # ---- large shapes ----------------------------------------------------------------------------------------------------
@@ -189,11 +189,11 @@ def figures_of(model: Any, small: bool, device: str) -> Figures:
 
     from onedial.models.forward.runner import PlainRunner
 
-    sequences = drawn_prompts(model.hf.config.vocab_size, 8 if small else 64, shared=30, own=40)
+    sequences = drawn_prompts(model.hf.config.vocab_size, 8 if small else 64, shared=30, longest=40)
     layer, out = model.n_layers // 2, {"weights_gb": sum(each.nbytes for each in model.hf.parameters()) / 1e9}
     vector = drawn_vector(model, 0, layer)
     edit = edit_of(layer, (vector.direction * vector.residual_norm).to(device))
-    own = [MAGNITUDES.index(each) for each in PLAIN_MAGNITUDES]
+    plain_places = [MAGNITUDES.index(each) for each in PLAIN_MAGNITUDES]
     settings, some = (torch.tensor([each], device=device) for each in (MAGNITUDES, PLAIN_MAGNITUDES))
     off = 0.0
     for at in READ_AT:
@@ -202,7 +202,7 @@ def figures_of(model: Any, small: bool, device: str) -> Figures:
         final, swept = timed(lambda runner=runner, started=started: runner.steer(started, edit, settings), device)
         begun = plain.start(sequences)
         expected, hooked = timed(lambda plain=plain, begun=begun: plain.steer(begun, edit, some), device)
-        logits, hooks = (model.readout.logits(each, slice(0, 64)) for each in (final[:, own], expected))
+        logits, hooks = (model.readout.logits(each, slice(0, 64)) for each in (final[:, plain_places], expected))
         off = max(off, ((logits - hooks).abs().max() / hooks.abs().max()).item())
         faster = (hooked / len(PLAIN_MAGNITUDES)) / ((prefill + swept) / len(MAGNITUDES))
         out |= {f"{at}: prefill": prefill, f"{at}: {len(MAGNITUDES)} magnitudes": swept}
@@ -214,12 +214,12 @@ def figures_of(model: Any, small: bool, device: str) -> Figures:
 
 def missed(out: Figures) -> list[str]:
     """Which of the limits above the figures do not keep."""
-    found = []
+    shortfalls = []
     if (share := out["share of a plain product"]) < LEAST_SHARE:
-        found.append(f"the prefill reaches {share:.0%} of a plain product's speed")
+        shortfalls.append(f"the prefill reaches {share:.0%} of a plain product's speed")
     if (ratio := out["last: times as fast as a plain hook"]) < LEAST_RATIO:
-        found.append(f"{ratio:.1f} times as fast as a plain hook at the last position")
-    return found
+        shortfalls.append(f"{ratio:.1f} times as fast as a plain hook at the last position")
+    return shortfalls
 
 
 def share_of_a_product(model: Any, sequences: list[list[int]], seconds: float, device: str) -> float:
@@ -229,12 +229,12 @@ def share_of_a_product(model: Any, sequences: list[list[int]], seconds: float, d
 
     from onedial.models.tokens import common_prefix_length
 
-    own = sum(map(len, sequences)) - common_prefix_length(sequences) * len(sequences)
+    n_tokens = sum(map(len, sequences)) - common_prefix_length(sequences) * len(sequences)
     weights = sum(each.numel() for each in model.stack.layers.parameters())
-    rows, width, inner = min(own, 4096), model.hf.config.hidden_size, model.hf.config.intermediate_size
+    rows, width, inner = min(n_tokens, 4096), model.hf.config.hidden_size, model.hf.config.intermediate_size
     one, other = (torch.randn(each, device=device, dtype=torch.bfloat16) for each in ((rows, width), (width, inner)))
     product = timed(lambda: [one @ other for _ in range(20)], device, warm=True)[1]
-    return (own * weights / seconds) / (20 * rows * width * inner / product)
+    return (n_tokens * weights / seconds) / (20 * rows * width * inner / product)
 
 
 # ---- whole runs ------------------------------------------------------------------------------------------------------
@@ -253,8 +253,8 @@ def memory(small: bool, device: str) -> Figures:
     push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all")
 
     def margins(batch_size: int) -> Any:
-        found = sweep(model, push, prompts, [-1.0, 0.0, 1.0], batch_size=batch_size).table
-        return found.set_index(["question_id", "magnitude"])["margin"].sort_index()
+        swept = sweep(model, push, prompts, [-1.0, 0.0, 1.0], batch_size=batch_size).table
+        return swept.set_index(["question_id", "magnitude"])["margin"].sort_index()
 
     few = margins(4)
     with refusing(model) if small else without_memory(device) as refused:
@@ -337,13 +337,13 @@ def engine(small: bool, device: str) -> Figures:
         tokenizer().save_pretrained(folder)
         random_model(shape, device, AutoTokenizer.from_pretrained(folder)).hf.save_pretrained(folder)
         model = load_model(folder, device=device, dtype="float32" if small else "bfloat16")
-        prompts = drawn_prompts(shape["vocab_size"], 8 if small else 256, shared=30, own=40)
+        prompts = drawn_prompts(shape["vocab_size"], 8 if small else 256, shared=30, longest=40)
         push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all") * 0.2
         with writing_with_vllm(model) as writer:
-            found = writing_speed(model, writer, prompts, push, device)
-    times = min(found[f"vLLM, {kind}"] / found[f"transformers, {kind}"] for kind in ("steered", "unsteered"))
-    enough = times >= VLLM_TIMES and found["cost of the hook, %"] <= VLLM_COST
-    return {"passed": small or enough, "times transformers": round(times, 2), **found}
+            speeds = writing_speed(model, writer, prompts, push, device)
+    times = min(speeds[f"vLLM, {kind}"] / speeds[f"transformers, {kind}"] for kind in ("steered", "unsteered"))
+    enough = times >= VLLM_TIMES and speeds["cost of the hook, %"] <= VLLM_COST
+    return {"passed": small or enough, "times transformers": round(times, 2), **speeds}
 
 
 def ends_of_its_own(text: str) -> bool:
@@ -380,19 +380,19 @@ def writing_speed(model: Any, writer: Any, prompts: Sequence[Sequence[int]], pus
 
     for each in (None, push):
         writer.write([Request(ids, each) for ids in prompts[:4]], 4)  # the proof, and what is done at first
-    found: Figures = {}
+    speeds: Figures = {}
     for name, write in (("transformers", by_transformers), ("vLLM", by_vllm)):
         for each in (None, push):
             rounds = [timed(partial(write, each), device) for _ in range(ROUNDS)]
             speed = max(n_tokens / seconds for n_tokens, seconds in rounds)
-            found[f"{name}, {'steered' if each else 'unsteered'}"] = round(speed, 1)
+            speeds[f"{name}, {'steered' if each else 'unsteered'}"] = round(speed, 1)
     ratios = []
     for pair in range(PAIRS):  # each goes first as often, so that a machine that slows down says nothing
         order = (None, push.intervention * NOTHING) if pair % 2 else (push.intervention * NOTHING, None)
         seconds = {each is None: timed(partial(of_one_length, each), device)[1] for each in order}
         ratios.append(seconds[False] / seconds[True])
     low, median, high = (100 * (share - 1) for share in statistics.quantiles(ratios, n=4))
-    return found | {"cost of the hook, %": round(median, 2), "quartiles": [round(low, 2), round(high, 2)]}
+    return speeds | {"cost of the hook, %": round(median, 2), "quartiles": [round(low, 2), round(high, 2)]}
 
 
 def whole(small: bool, device: str, folder: Path) -> Figures:
@@ -428,9 +428,9 @@ def finish(program: Program, folder: Path) -> None:
     Raises:
         RuntimeError: it ended otherwise; with the last of what it said.
     """
-    code, said = program.finish(folder)
+    code, last_line = program.finish(folder)
     if code:
-        raise RuntimeError(f"exit code {code}: {said or 'nothing was said'}")
+        raise RuntimeError(f"exit code {code}: {last_line or 'nothing was said'}")
 
 
 def parts_of(run: Path, prefix: str = "") -> list[Path]:
@@ -448,13 +448,13 @@ def answers(run: Path) -> Any:
 # ---- what several steps need -----------------------------------------------------------------------------------------
 
 
-def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[int]]:
+def drawn_prompts(vocabulary: int, n: int, shared: int, longest: int) -> list[list[int]]:
     """Drawn tokens with a common beginning, of lengths that differ by up to a third of what is their own."""
     import torch
 
     generator = torch.Generator().manual_seed(1)
     beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
-    lengths = [own - place % (own // 3 + 1) for place in range(n)]
+    lengths = [longest - place % (longest // 3 + 1) for place in range(n)]
     return [beginning + torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
 
 
@@ -474,7 +474,7 @@ def drawn_vector(model: Any, seed: int, layer: int) -> Any:
     from onedial.models.tokens import pad_batch
     from steering.interventions import SteeringVector
 
-    few = pad_batch(drawn_prompts(model.hf.config.vocab_size, 4, shared=30, own=40), model.stack.pad_id)
+    few = pad_batch(drawn_prompts(model.hf.config.vocab_size, 4, shared=30, longest=40), model.stack.pad_id)
     norm = model.read_residual(few.to(model.device), [layer]).float().norm(dim=-1).median().item() / 2
     drawn = torch.randn(model.d_model, generator=torch.Generator().manual_seed(seed))
     return SteeringVector(torch.nn.functional.normalize(drawn, dim=0), layer, 1.0, norm, model.identity)
@@ -556,10 +556,10 @@ def table(figures: Figures, steps: list[str]) -> list[str]:
         lines.append(f"| {step} | {'passed' if figures[step]['passed'] else 'FAILED'} | |")
         shown = {name: value for name, value in figures[step].items() if name not in ("passed", "by_form")}
         for name, value in shown.items():
-            told = (
+            cell = (
                 f"{value:.4g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
             )
-            lines.append(f"| | {name} | {told} |")
+            lines.append(f"| | {name} | {cell} |")
     return lines
 
 

@@ -81,8 +81,8 @@ def write_checkpoint(folder: Path, small: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < ROOM * n_bytes:
         raise InputError(f"{folder} has no room for {n_bytes / 1e9:.1f} GB of weights; give a folder on another disk")
-    said = [tokenizer.encode(word, add_special_tokens=False) for word in (*YES_VARIANTS, *NO_VARIANTS)]
-    read = sorted({ids[0] for ids in said if len(ids) == 1})
+    spellings = [tokenizer.encode(word, add_special_tokens=False) for word in (*YES_VARIANTS, *NO_VARIANTS)]
+    read = sorted({ids[0] for ids in spellings if len(ids) == 1})
     generator, files = torch.Generator().manual_seed(0), {}
     by_file: dict[str, list[str]] = {}
     for name in shapes:

@@ -35,12 +35,12 @@ def main() -> None:
     options = parse_options(ScriptOptions, __doc__)
     if options.list:
         for name in KNOWN:
-            said = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
-            print(f"{name:15}{said.splitlines()[0]}")
+            docstring = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
+            print(f"{name:15}{docstring.splitlines()[0]}")
         return
 
     warnings.simplefilter("ignore", PsychometricsWarning)
-    studies, told, settings = importlib.import_module(f"simulations.{options.name}").SIMULATION
+    studies, summarise, settings = importlib.import_module(f"simulations.{options.name}").SIMULATION
     if unknown := set(options.studies) - set(studies):
         raise InputError(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(studies)}")
     draws, kept, keys = Draws(options.draws, settings()), time.monotonic(), []
@@ -55,7 +55,7 @@ def main() -> None:
                     kept = time.monotonic()
             print(f"{study}: {cell.name}", file=sys.stderr)
     draws.write()
-    table = told(draws.frame(keys))
+    table = summarise(draws.frame(keys))
     print(table.to_string(index=False, float_format="{:.3f}".format))
     if options.table is not None:
         with atomic_path(options.table) as temporary:

@@ -88,30 +88,30 @@ def with_own_difficulty(
             from none unsteered to this at the end towards yes: answers break as the dial is turned up.
     """
     questions = sorted(sweep["question_id"].unique())
-    own = sweep["question_id"].map(pd.Series(rng.standard_normal(len(questions)), questions))
+    of_question = sweep["question_id"].map(pd.Series(rng.standard_normal(len(questions)), questions))
     share = (sweep["magnitude"] / sweep["magnitude"].abs().max()).clip(lower=0)
     broken = breaking * share * rng.standard_normal(len(sweep)) * sweep["margin"].std()
-    return sweep.assign(margin=sweep["margin"] + noise * own + broken)
+    return sweep.assign(margin=sweep["margin"] + noise * of_question + broken)
 
 
 def unrelated_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, clustering: float = 0.0
 ) -> pd.DataFrame:
     """Targets that follow one difficulty, which is not the subject's; yes rates from about .1 to .9."""
-    own = rng.standard_normal((sweep["question_id"].nunique(), 1))
+    own_scale = rng.standard_normal((sweep["question_id"].nunique(), 1))
     if clustering:
         topics = sweep.drop_duplicates("question_id").sort_values("question_id")["topic"].to_numpy()
-        own = _clustered(rng, own[:, 0], np.unique(topics, return_inverse=True)[1], clustering)[:, None]
-    noise = rng.standard_normal((len(own), n_targets))
-    return _panel(rng, sweep, 0.85 * own + 0.53 * noise + np.linspace(-1.3, 1.3, n_targets) > 0)
+        own_scale = _clustered(rng, own_scale[:, 0], np.unique(topics, return_inverse=True)[1], clustering)[:, None]
+    noise = rng.standard_normal((len(own_scale), n_targets))
+    return _panel(rng, sweep, 0.85 * own_scale + 0.53 * noise + np.linspace(-1.3, 1.3, n_targets) > 0)
 
 
 def steered_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 1.0) -> pd.DataFrame:
     """Targets that answer as the subject does at magnitudes spread over its range, but for noise on the margin."""
     margins = _margins(sweep)
     columns = np.linspace(0.1, 0.9, n_targets) * (margins.shape[1] - 1)
-    own = margins.to_numpy()[:, columns.round().astype(int)]
-    return _panel(rng, sweep, own + noise * rng.standard_normal(own.shape) > 0)
+    at_settings = margins.to_numpy()[:, columns.round().astype(int)]
+    return _panel(rng, sweep, at_settings + noise * rng.standard_normal(at_settings.shape) > 0)
 
 
 def threshold_shift_targets(
@@ -208,10 +208,10 @@ def simulated_controls(
     gains = rng.standard_normal(n + 1)
     controls = {}
     for number in range(n):
-        own = rng.standard_normal(len(unsteered))
-        slopes = np.exp(0.5 * (gains[number] - gains[-1])) * (1 + reordering * own)
+        of_control = rng.standard_normal(len(unsteered))
+        slopes = np.exp(0.5 * (gains[number] - gains[-1])) * (1 + reordering * of_control)
         if not alike:
-            slopes = 0.06 * (gains[number] + own)
+            slopes = 0.06 * (gains[number] + of_control)
         controls[f"random {number}"] = ControlDial("random", True, _straight_dial(unsteered, slopes), cosine=0.0)
     return controls
 
@@ -237,9 +237,9 @@ def framings_of(targets: pd.Index) -> pd.DataFrame:
     )
 
 
-def _clustered(rng: np.random.Generator, own: np.ndarray, topics: np.ndarray, share: float) -> np.ndarray:
+def _clustered(rng: np.random.Generator, of_question: np.ndarray, topics: np.ndarray, share: float) -> np.ndarray:
     """Standard normal values of which a share of the variance lies between topics."""
-    return np.sqrt(1 - share) * own + np.sqrt(share) * rng.standard_normal(topics.max() + 1)[topics]
+    return np.sqrt(1 - share) * of_question + np.sqrt(share) * rng.standard_normal(topics.max() + 1)[topics]
 
 
 def dial_ease(rng: np.random.Generator, sweep: pd.DataFrame) -> np.ndarray:

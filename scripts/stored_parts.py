@@ -23,7 +23,7 @@ def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
     """The dials of the later draws in every draw, which stands behind the column's name."""
     draws = [dial_table(*pair).set_index("dial") for pair in zip(tables[::2], tables[1::2], strict=True)]
     columns = ["order_gain", "order_gain_low", "order_gain_high", "signal", "kl_at_0.5"]
-    beside = {f"{name}_{number}": own[name] for name in columns for number, own in enumerate(draws)}
+    beside = {f"{name}_{number}": frame[name] for name in columns for number, frame in enumerate(draws)}
     order = ["mean_difference, add", "lda, add", "random, add", "mean_difference, clamp", "threshold shift"]
     return pd.DataFrame(beside).reindex(order).rename_axis("dial").reset_index()
 

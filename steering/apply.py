@@ -62,7 +62,7 @@ class SteeringCount:
     @property
     def firings(self) -> int:
         """Forwards of a layer that were edited somewhere."""
-        return sum(int(own[0]) for own in self._sums.values())
+        return sum(int(sums[0]) for sums in self._sums.values())
 
     @property
     def edits(self) -> int:
@@ -70,7 +70,7 @@ class SteeringCount:
 
         Without a cache each step of `generate` runs the prompt anew, so that one position counts once per step.
         """
-        return sum(int(own[1]) for own in self._sums.values())
+        return sum(int(sums[1]) for sums in self._sums.values())
 
 
 @contextlib.contextmanager

@@ -78,7 +78,7 @@ def ask_settings(
         read = [_answers(each, instrument) for each in numbers]
         return long_table([question_ids[place] for place in places], asked, grids, read, ASKED_COLUMNS[3:])
 
-    found = read_along(
+    read_rows = read_along(
         model,
         prompt_set,
         [rows_of(each, grids[each.intervention_id]) for each in asked],
@@ -88,10 +88,10 @@ def ask_settings(
         sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
         progress=progress,
     )
-    if not found:
+    if not read_rows:
         return pd.DataFrame(columns=ASKED_COLUMNS)
     left = [place for place, name in enumerate(question_ids) if name not in done]
-    rows = table(left, found)
+    rows = table(left, read_rows)
     order = rows["question_id"].map({name: place for place, name in enumerate(question_ids)})
     rows = rows.assign(_order=order).sort_values(
         ["_order", "intervention_id", "magnitude"], kind="stable", ignore_index=True

@@ -229,8 +229,8 @@ def interchange(
     vector.check_model(model)
     vector.check_stream("what is exchanged here is")
     asked = prompts.subset(names)
-    found = read_activations(model, asked, [vector.layer])
-    streams = found.residuals[:, 0]
+    activations = read_activations(model, asked, [vector.layer])
+    streams = activations.residuals[:, 0]
     lines = {("vector", "the vector"): vector.direction, ("words", "Yes minus No"): _words(model, asked)}
     lines |= drawn_lines(n_drawn, model.d_model, seed, streams)
     along = unit_lines(lines)
@@ -242,7 +242,7 @@ def interchange(
         "(pair side) line -> line side pair",
         side=2,
     )
-    plain = torch.where(found.read, found.margin, torch.nan).double().numpy().reshape(-1, 2).T
+    plain = torch.where(activations.read, activations.margin, torch.nan).double().numpy().reshape(-1, 2).T
     weights = np.concatenate(list(resampled_weights(len(pairs), n_bootstrap, seed)))
     rows = []
     for (kind, name), (donor, receiver) in zip(lines, by_line, strict=True):
@@ -329,8 +329,8 @@ def mediation(
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
     >>> vector, prompts = extract_vector(model, questions, layer=21), PromptSet.build(model, questions, METACOGNITIVE)
     >>> any_way, above = {"any": torch.ones(model.d_model)}, vector.layer + 1
-    >>> found = mediation(model, prompts, vector, (-0.1, 0.1), above, any_way, n_drawn=2, n_bootstrap=19)
-    >>> found["kind"].tolist()
+    >>> result = mediation(model, prompts, vector, (-0.1, 0.1), above, any_way, n_drawn=2, n_bootstrap=19)
+    >>> result["kind"].tolist()
     ['probe', 'vector', 'words', 'random', 'random']
     """
     vector.check_model(model)
@@ -442,7 +442,9 @@ def patched_margins(
     if not donors or len(donors) != len(receivers):
         raise InputError(f"{len(donors)} donors for {len(receivers)} receivers; give at least one pair, one of each")
     model.check_layers(layers)
-    givers, takers = (prompts.subset([prompts.question_ids[place] for place in own]) for own in (donors, receivers))
+    givers, takers = (
+        prompts.subset([prompts.question_ids[place] for place in chosen]) for chosen in (donors, receivers)
+    )
     given = read_activations(model, givers, layers)
     streams, places = given.residuals.to(model.device), torch.arange(len(donors), dtype=torch.float32)[:, None]
     rows = [Rows({layer: partial(_put, streams[:, n])}, places) for n, layer in enumerate(layers)]
@@ -470,13 +472,13 @@ def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 99
     >>> patching_table(margins, [10, 20], n_bootstrap=19)["recovered"].tolist()
     [0.0, 0.75]
     """
-    own, given = margins[:, [-2]], margins[:, [-1]]
-    moved, whole = margins[:, :-2] - own, given - own
+    plain, given = margins[:, [-2]], margins[:, [-1]]
+    moved, whole = margins[:, :-2] - plain, given - plain
     draws = unit_weights(np.arange(len(margins)), n_bootstrap, seed)
     low, high = np.quantile((draws @ moved) / (draws @ whole), QUANTILES_95, axis=0)
-    found = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
-    ends = {"margin": float(own.mean()), "donor_margin": float(given.mean()), "n": len(margins)}
-    return pd.DataFrame(found | {"moved": moved.mean(axis=0)} | ends)
+    columns = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
+    ends = {"margin": float(plain.mean()), "donor_margin": float(given.mean()), "n": len(margins)}
+    return pd.DataFrame(columns | {"moved": moved.mean(axis=0)} | ends)
 
 
 def _put(sources: Float[Tensor, "pair d_model"], stream: Tensor, settings: Tensor) -> Tensor:

@@ -200,12 +200,12 @@ def _fitted(
     method: str, streams: Float[Tensor, "row layer d_model"], labels: np.ndarray, contrast: Contrast
 ) -> Directions:
     """A linear method of `probes` at each layer, in the stream's own coordinates."""
-    found = []
+    directions = []
     for layer in range(streams.shape[1]):
         training = Training.of(streams[:, layer].double().numpy())
         direction = METHODS[method](training, labels[:, None], [PENALTY])[0, :, 0] / training.scale
-        found.append(torch.from_numpy(direction / max(np.linalg.norm(direction), np.finfo(float).tiny)).float())
-    return _along(torch.stack(found), contrast)
+        directions.append(torch.from_numpy(direction / max(np.linalg.norm(direction), np.finfo(float).tiny)).float())
+    return _along(torch.stack(directions), contrast)
 
 
 T = TypeVar("T")

@@ -112,8 +112,8 @@ def import_vectors(
     >>> from onedial.asking import METACOGNITIVE
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
-    >>> found = import_vectors({"layer_2": torch.ones(model.d_model)}, model, "output", prompts)
-    >>> len(found)
+    >>> result = import_vectors({"layer_2": torch.ones(model.d_model)}, model, "output", prompts)
+    >>> len(result)
     1
     """
     if convention not in CONVENTIONS:
@@ -127,7 +127,7 @@ def import_vectors(
     given = source if isinstance(source, Mapping) else _read(source, str(model.stack.config.model_type))
     if not given:
         raise InputError("the source holds no vectors; give layer -> vector")
-    found: dict[int, Tensor] = {}
+    directions: dict[int, Tensor] = {}
     for key, values in given.items():
         layer = _layer_named(key, convention) + CONVENTIONS[convention]
         if not 0 <= layer < model.n_layers:
@@ -135,19 +135,19 @@ def import_vectors(
                 f"{key!r} is layer {layer} by the convention {convention!r}, counted from 0, but this model has layers "
                 f"0-{model.n_layers - 1}; check how the source counts"
             )
-        if layer in found:
+        if layer in directions:
             raise InputError(f"two keys of the source name layer {layer}, {key!r} the second; give one vector for each")
-        found[layer] = _vector_of(values, key, model.d_model)
-    layers = sorted(found)
+        directions[layer] = _vector_of(values, key, model.d_model)
+    layers = sorted(directions)
     sequences = model.token_ids(load_passages()) if prompts is None else prompts.sequences
     with shown(progress, len(sequences), "passages read") as advance:
         streams = read_streams(model, sequences, layers, advance)
     norms = streams.norm(dim=-1).median(dim=0).values.tolist()
     return [
         SteeringVector(
-            direction=found[layer] / found[layer].norm(),
+            direction=directions[layer] / directions[layer].norm(),
             layer=layer,
-            raw_norm=float(found[layer].norm()),
+            raw_norm=float(directions[layer].norm()),
             residual_norm=norm,
             model=model.identity,
             method="imported",
@@ -288,5 +288,5 @@ def _read(source: Any, model_type: str) -> dict[str, Tensor]:
 
 def _say_whose_it_is(path: Path, hint: Any, model_type: str) -> None:
     """llama.cpp calls several types of models llama, so that another type is no proof of another model."""
-    if hint is not None and (said := str(hint.contents())) != model_type:
-        notice(f"{path} says that it is of a model of type {said!r}, and this one is of type {model_type!r}")
+    if hint is not None and (type_in_file := str(hint.contents())) != model_type:
+        notice(f"{path} says that it is of a model of type {type_in_file!r}, and this one is of type {model_type!r}")

@@ -153,7 +153,7 @@ class Scalable(Summable):
                 )
                 for magnitude in settings
             }
-        return WrittenTexts(tuple(prompt.user for prompt in asked), {m: tuple(own) for m, own in columns.items()})
+        return WrittenTexts(tuple(prompt.user for prompt in asked), {m: tuple(column) for m, column in columns.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -586,10 +586,10 @@ def as_interventions(
     """
     if not isinstance(given, Sequence) or isinstance(given, str):
         return [as_intervention(given)]
-    found = [as_intervention(each) for each in given]
-    if not found:
+    interventions = [as_intervention(each) for each in given]
+    if not interventions:
         raise InputError("no intervention was given; extract a steering vector first")
-    return found
+    return interventions
 
 
 def as_push(given: Summable) -> Push:

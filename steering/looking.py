@@ -265,15 +265,17 @@ def cosines(directions: Any, *others: Any) -> Look:
 
 def _directions(given: Sequence[Any]) -> Float[Tensor, "direction d_model"]:
     """Unit length each."""
-    found = [torch.as_tensor(getattr(each, "direction", each)).detach().float().cpu() for each in given]
-    if not found or any(each.ndim != 1 or each.shape != found[0].shape for each in found):
-        shapes = ", ".join(str(tuple(each.shape)) for each in found) or "none"
+    given_directions = [torch.as_tensor(getattr(each, "direction", each)).detach().float().cpu() for each in given]
+    if not given_directions or any(
+        each.ndim != 1 or each.shape != given_directions[0].shape for each in given_directions
+    ):
+        shapes = ", ".join(str(tuple(each.shape)) for each in given_directions) or "none"
         raise InputError(
             f"directions of the shapes {shapes} were given; give vectors of one model, d_model numbers each"
         )
     if len({each.model.fingerprint for each in given if hasattr(each, "model")}) > 1:
         raise InputError("vectors of two models were given, whose directions cannot be compared; take vectors of one")
-    return torch.stack([each / each.norm().clamp_min(torch.finfo(torch.float32).tiny) for each in found])
+    return torch.stack([each / each.norm().clamp_min(torch.finfo(torch.float32).tiny) for each in given_directions])
 
 
 def _numbers(labels: ArrayLike | Tensor, n: int) -> np.ndarray:

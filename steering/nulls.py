@@ -24,9 +24,9 @@ def drawn_lines(n: int, d_model: int, seed: int, streams: Float[Tensor, "questio
     [('random', 'random 0'), ('covariance', 'covariance 0')]
     """
     seeds = [seed * 1000 + draw for draw in range(n)]
-    lines = {("random", f"random {draw}"): random_unit(d_model, own) for draw, own in enumerate(seeds)}
+    lines = {("random", f"random {draw}"): random_unit(d_model, drawn) for draw, drawn in enumerate(seeds)}
     if streams is not None:
-        lines |= {("covariance", f"covariance {draw}"): drawn_like(streams, own) for draw, own in enumerate(seeds)}
+        lines |= {("covariance", f"covariance {draw}"): drawn_like(streams, drawn) for draw, drawn in enumerate(seeds)}
     return lines
 
 
@@ -46,7 +46,7 @@ def ranked(table: pd.DataFrame, column: str, nulls: Mapping[str, str]) -> pd.Dat
     drawn = table["kind"].isin(list(nulls.values()))
     for name, kind in nulls.items():
         chance = table.loc[table["kind"] == kind, column].abs().to_numpy()
-        table = table.assign(**{name: [p_value(abs(own), chance) for own in table[column]]})
+        table = table.assign(**{name: [p_value(abs(value), chance) for value in table[column]]})
         table.loc[drawn, name] = float("nan")
     return table
 

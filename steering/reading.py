@@ -130,10 +130,10 @@ def read_along(
             # One copy for all of them: the host waits for the device once in a batch.
             return torch.cat(answers, dim=2).double().cpu()
 
-        found = read(ROWS_PER_QUESTION)
-        if not found.isfinite().all():  # what overflows at one magnitude is no number at those beside it either
-            found = torch.where(found.isfinite(), found, read(1))
-        return found.numpy().swapaxes(0, 1)
+        values = read(ROWS_PER_QUESTION)
+        if not values.isfinite().all():  # what overflows at one magnitude is no number at those beside it either
+            values = torch.where(values.isfinite(), values, read(1))
+        return values.numpy().swapaxes(0, 1)
 
     return map_batches(
         prompts.batches(model, batch_size, widest), lambda batch: list(work(batch)), only=left, sink=sink,
@@ -181,7 +181,7 @@ def answers_along(
     def table(places: Sequence[int], numbers: Sequence[Numbers]) -> pd.DataFrame:
         return long_table([names[place] for place in places], interventions, grids, numbers, ["margin", "mass"])
 
-    found = read_along(
+    read_rows = read_along(
         model,
         prompts,
         [rows_of(each, grids[each.intervention_id]) for each in interventions],
@@ -191,10 +191,10 @@ def answers_along(
         sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
         progress=progress,
     )
-    if not found:
+    if not read_rows:
         return pd.DataFrame(columns=SWEEP_COLUMNS)
     asked = [place for place, name in enumerate(names) if name not in done]
-    return table(asked, found).sort_values("intervention_id", kind="stable", ignore_index=True)
+    return table(asked, read_rows).sort_values("intervention_id", kind="stable", ignore_index=True)
 
 
 def long_table(

@@ -90,8 +90,8 @@ def vector_from_texts(
     yes, no = streams.split([len(side) for side in sides])
     names, known = tuple(f"text {place}" for place in range(len(streams))), torch.ones(len(streams))
     rows = torch.arange(len(streams)).split([len(side) for side in sides])
-    found = Activations(names, tuple(layers), known, known, streams, norms)
-    contrast = Contrast("texts", tuple(layers), yes, no, found, rows=rows, site=site, read=read)
+    activations = Activations(names, tuple(layers), known, known, streams, norms)
+    contrast = Contrast("texts", tuple(layers), yes, no, activations, rows=rows, site=site, read=read)
     if layer is None:
         contrast = contrast.at_layer(layers[_clearest(yes, no)])
     digest = sha256_of_text("\x1f".join(map(str, sequences)))
@@ -102,11 +102,11 @@ def _clearest(positive: Float[Tensor, "yes layer d_model"], negative: Float[Tens
     """The place of the layer with the largest d'; see the module's text."""
     if min(len(positive), len(negative)) < FEWEST_TO_CHOOSE:
         return 3 * positive.shape[1] // 5
-    found = []
+    separations = []
     for half in (0, 1):
         line = positive[half::2].mean(dim=0) - negative[half::2].mean(dim=0)
         along = [(side[1 - half :: 2] * line).sum(dim=-1) for side in (positive, negative)]
         apart = along[0].mean(dim=0) - along[1].mean(dim=0)
-        spread = torch.stack([own.var(dim=0, correction=0) for own in along]).mean(dim=0).sqrt()
-        found.append(apart / spread.clamp(min=torch.finfo(torch.float32).tiny))
-    return int(torch.stack(found).mean(dim=0).argmax())
+        spread = torch.stack([stream.var(dim=0, correction=0) for stream in along]).mean(dim=0).sqrt()
+        separations.append(apart / spread.clamp(min=torch.finfo(torch.float32).tiny))
+    return int(torch.stack(separations).mean(dim=0).argmax())

@@ -127,10 +127,10 @@ def contrast_of(
             f"the method {method} is made of gradients by the stream at the last token; leave site and read out, or "
             "choose another method"
         )
-    found = replace(CONTRASTS[contrast](model, prompts, layers, seed, progress, **elsewhere), **elsewhere)
+    contrasted = replace(CONTRASTS[contrast](model, prompts, layers, seed, progress, **elsewhere), **elsewhere)
     if method in NEED_GRADIENTS:
-        found = found.with_gradients(margin_gradients(model, prompts, layers))
-    return found
+        contrasted = contrasted.with_gradients(margin_gradients(model, prompts, layers))
+    return contrasted
 
 
 def check_making(contrast: str, method: str, n_questions: int | None = None) -> None:

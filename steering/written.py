@@ -23,7 +23,7 @@ class WrittenTexts:
 
     def __repr__(self) -> str:
         blocks = [
-            "\n".join([prompt, *(f"  {m:+g}  {own[place].strip()}" for m, own in self.columns.items())])
+            "\n".join([prompt, *(f"  {m:+g}  {texts[place].strip()}" for m, texts in self.columns.items())])
             for place, prompt in enumerate(self.prompts)
         ]
         return "\n".join(blocks)
@@ -34,7 +34,7 @@ class WrittenTexts:
             return f"<tr>{''.join(f'<{kind} style={style!r}>{html.escape(each)}</{kind}>' for each in cells)}</tr>"
 
         rows = [
-            row([prompt, *(own[place].strip() for own in self.columns.values())])
+            row([prompt, *(texts[place].strip() for texts in self.columns.values())])
             for place, prompt in enumerate(self.prompts)
         ]
         return f"<table>{row(['', *(f'{m:+g}' for m in self.columns)], 'th')}{''.join(rows)}</table>"

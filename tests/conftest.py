@@ -94,8 +94,10 @@ def pytest_addoption(parser):
 
 def is_sampled(items, n):
     """For each test whether it is one of `make test`, in a room that the last commit changed, or in a file of today."""
-    told = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], capture_output=True, text=True, check=False).stdout
-    rooms = set(re.findall(r"^(?:onedial/|tests/)?(\w+)/", told, re.MULTILINE))
+    changed = subprocess.run(
+        ["git", "diff", "--name-only", "HEAD~1"], capture_output=True, text=True, check=False
+    ).stdout
+    rooms = set(re.findall(r"^(?:onedial/|tests/)?(\w+)/", changed, re.MULTILINE))
     rooms = rooms if len(rooms) <= 4 else set()  # what changes everything is for `make long`
     far = [any(map(item.get_closest_marker, ("long", "launched"))) for item in items]
     files = sorted({item.path.name for item, is_far in zip(items, far, strict=True) if is_far})

@@ -39,9 +39,9 @@ LAYER = re.compile(r"(layer=|layers=\[|(?:template|YN\x22)\), \[|\.read\(|\.at\(
 def blocks():
     """(page, number, language, text, what stands on the line before) of every fenced block."""
     return [
-        (page, number, found["language"].strip(), found["text"], found["before"].strip())
+        (page, number, result["language"].strip(), result["text"], result["before"].strip())
         for page in PAGES
-        for number, found in enumerate(BLOCK.finditer("\n" + page.read_text(encoding="utf-8")), start=1)
+        for number, result in enumerate(BLOCK.finditer("\n" + page.read_text(encoding="utf-8")), start=1)
     ]
 
 
@@ -162,8 +162,8 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tests").symlink_to(ROOT / "tests")  # where the stored run is
     namespace = {"__name__": "page"}
-    for own, number, language, text, before in blocks():
-        if own == page and language == "python" and not NOT_RUN.fullmatch(before):
+    for page_of_block, number, language, text, before in blocks():
+        if page_of_block == page and language == "python" and not NOT_RUN.fullmatch(before):
             tiny = LAYER.sub(r"\g<1>2", text.replace(EMBEDDED, str(small)))
             exec(compile(tiny, f"{page.name}, block {number}", "exec"), namespace)
 
@@ -171,15 +171,15 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, mon
 @pytest.mark.parametrize("file", WITH_EXAMPLES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_the_examples_of_a_module_give_what_they_say(file, small):
     module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
-    found = doctest.DocTestFinder(exclude_empty=True).find(module)
-    assert any(test.examples for test in found), "no example is where doctest looks for it"
-    said = []
-    for test in found:
+    result = doctest.DocTestFinder(exclude_empty=True).find(module)
+    assert any(test.examples for test in result), "no example is where doctest looks for it"
+    output = []
+    for test in result:
         for example in test.examples:  # the model is the same small one for all
             loaded = example.source.replace(f'load_model("{EMBEDDED}"', f'load_model("{small}"')
             example.source = LAYER.sub(r"\g<1>2", loaded) if f'load_model("{EMBEDDED}"' in test.docstring else loaded
-        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
-    assert not said, "".join(said)
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=output.append)
+    assert not output, "".join(output)
 
 
 def test_the_numbers_of_the_pages_are_those_of_the_stored_results():

@@ -29,7 +29,7 @@ from onedial.verdict.sweep_run import SweepRun
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
-RECIPES = [DOCS / found for found in re.findall(r"\((recipes/\w+\.py)\)", PAGE)]
+RECIPES = [DOCS / result for result in re.findall(r"\((recipes/\w+\.py)\)", PAGE)]
 SWEEP, JUDGE, STUDY = "steer_sweep.py", "judge_run.py", "study_panel.py"
 
 
@@ -37,8 +37,8 @@ def commands():
     """Every command of the recipes, in the order of the page; those that judge the same run as one, last."""
     lines, judged = [], {}
     for recipe in RECIPES:
-        said = ast.get_docstring(ast.parse(recipe.read_text(encoding="utf-8")), clean=False)
-        indented = "\n".join(line[4:] for line in said.splitlines() if line.startswith("    "))
+        docstring = ast.get_docstring(ast.parse(recipe.read_text(encoding="utf-8")), clean=False)
+        indented = "\n".join(line[4:] for line in docstring.splitlines() if line.startswith("    "))
         for line in indented.replace("\\\n", " ").splitlines():
             program, *words = shlex.split(line)[1:]
             if program.endswith(JUDGE):
@@ -79,32 +79,32 @@ def test_the_page_names_every_recipe():
 
 
 def test_all_recipes_can_be_followed(followed):
-    folder, said = followed
+    folder, output = followed
     judged = SweepRun.open(folder / "runs" / "recipe")
     assert judged.is_finished
     assert judged.config["method"] == "median_difference"
     assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
-    assert "would bet" in said
+    assert "would bet" in output
     assert "longest word" in contents_of(judged)["baselines"].index
     assert 'id="unread_of_targets-title"' in (judged.path / "report.html").read_text()
     assert (judged.path / "unread_of_targets.csv").is_file()
 
 
 def test_the_check_of_the_recipe_stands_wherever_a_check_of_the_scale_does(followed):
-    folder, said = followed
-    found = Run.open(folder / "runs" / "checked")
-    moved = pd.read_csv(found.path / "early_and_late.csv", index_col=0)
+    folder, output = followed
+    result = Run.open(folder / "runs" / "checked")
+    moved = pd.read_csv(result.path / "early_and_late.csv", index_col=0)
     largest = (moved["late"] - moved["early"]).abs()
-    assert json.loads((found.path / "summary.json").read_text())["early_and_late"] == pytest.approx(largest.max())
-    for told in (said, html.unescape((found.path / "report.html").read_text())):
-        assert "Does the order of the questions matter?" in told
-        assert f"{largest.max():.0%} ({largest.idxmax()})" in " ".join(told.split())
+    assert json.loads((result.path / "summary.json").read_text())["early_and_late"] == pytest.approx(largest.max())
+    for shown in (output, html.unescape((result.path / "report.html").read_text())):
+        assert "Does the order of the questions matter?" in shown
+        assert f"{largest.max():.0%} ({largest.idxmax()})" in " ".join(shown.split())
 
 
 def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):
     cells = Run.open(followed[0] / "runs" / "bets").read_table("cells.csv")
-    own = cells[(cells["report"] == "would bet") & (cells["role"] == "vector")].sort_values("magnitude")
-    assert own["high"].iloc[0] < 0 < own["low"].iloc[-1]
+    of_report = cells[(cells["report"] == "would bet") & (cells["role"] == "vector")].sort_values("magnitude")
+    assert of_report["high"].iloc[0] < 0 < of_report["low"].iloc[-1]
 
 
 def test_who_goes_by_length_says_the_same_twice(followed):
@@ -113,10 +113,10 @@ def test_who_goes_by_length_says_the_same_twice(followed):
 
 
 def test_what_the_respondent_of_the_recipe_says_is_a_panel(followed):
-    said = pd.read_csv(followed[0] / "runs" / "by-length" / "panel.csv")["said_yes"]
-    assert len(said) == 60
-    assert said.notna().all()
-    assert 0 < said.mean() < 1
+    said_yes = pd.read_csv(followed[0] / "runs" / "by-length" / "panel.csv")["said_yes"]
+    assert len(said_yes) == 60
+    assert said_yes.notna().all()
+    assert 0 < said_yes.mean() < 1
 
 
 def test_a_package_that_names_a_plugin_as_its_entry_point_needs_no_option(followed, tmp_path):

@@ -57,21 +57,21 @@ def room_of(module: str) -> str | None:
 
 def imports_of(source: str) -> list[tuple[str, list[str]]]:
     """Module and imported names of every import, wherever it stands."""
-    found: list[tuple[str, list[str]]] = []
+    result: list[tuple[str, list[str]]] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found += [(alias.name, []) for alias in node.names]
+            result += [(alias.name, []) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.append((node.module, [alias.name for alias in node.names]))
-    return found
+            result.append((node.module, [alias.name for alias in node.names]))
+    return result
 
 
 def modules_imported(file: Path) -> list[str]:
     """Every module of ours that a file imports; `from onedial import stats` is `onedial.stats`."""
-    found = []
+    result = []
     for module, names in imports_of(file.read_text(encoding="utf-8")):
-        found += [f"onedial.{name}" for name in names] if module == "onedial" else [module]
-    return [module for module in found if module.split(".")[0] in OURS]
+        result += [f"onedial.{name}" for name in names] if module == "onedial" else [module]
+    return [module for module in result if module.split(".")[0] in OURS]
 
 
 @pytest.mark.parametrize("room", ORDER)
@@ -90,7 +90,8 @@ def imported_at_last(node: ast.AST) -> list[tuple[str, list[str]]]:
     return [each for child in ast.iter_child_nodes(node) for each in imported_at_last(child)]
 
 
-def test_no_files_and_no_folders_beside_each_other_import_each_other_in_a_circle():
+def test_no_files_or_folders_import_each_other_in_a_circle():
+    """No files and no folders beside each other import each other in a circle."""
     modules = {
         ".".join(file.relative_to(ROOT).with_suffix("").parts): file for room in ROOMS for file in files_of(room)
     }
@@ -98,8 +99,12 @@ def test_no_files_and_no_folders_beside_each_other_import_each_other_in_a_circle
     files: dict[str, set[str]] = {}
     folders: dict[str, set[str]] = {}
     for module, file in modules.items():
-        found = imported_at_last(ast.parse(file.read_text(encoding="utf-8")))
-        names = {name for imported, own in found for name in (imported, *(f"{imported}.{each}" for each in own))}
+        result = imported_at_last(ast.parse(file.read_text(encoding="utf-8")))
+        names = {
+            name
+            for imported, imported_names in result
+            for name in (imported, *(f"{imported}.{each}" for each in imported_names))
+        }
         files[module] = names & set(modules)
         folder = module.rpartition(".")[0]
         others = {name if name in packages else name.rpartition(".")[0] for name in names & {*modules, *packages}}

@@ -14,9 +14,9 @@ from onedial.scale import CHECKS, Check, Finding
 
 def early_and_late(fit):
     """Does anybody say yes more often to the first half of the questions, or to the second?"""
-    said = np.where(fit.answers.answered, fit.answers.yes, np.nan)
-    half = len(said) // 2
-    rates = {"early": np.nanmean(said[:half], axis=0), "late": np.nanmean(said[half:], axis=0)}
+    said_yes = np.where(fit.answers.answered, fit.answers.yes, np.nan)
+    half = len(said_yes) // 2
+    rates = {"early": np.nanmean(said_yes[:half], axis=0), "late": np.nanmean(said_yes[half:], axis=0)}
     table = pd.DataFrame(rates, fit.answers.respondents)
     moved = (table["late"] - table["early"]).abs()
     return Finding(

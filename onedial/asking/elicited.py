@@ -78,10 +78,10 @@ def _mapping(value: Any) -> dict[str, str]:
 
 
 def _prompt(value: Any) -> dict[str, str]:
-    found = _mapping(value)
-    if "user" not in found or not found.keys() <= {"user", "assistant_prefix", "name"}:
+    content = _mapping(value)
+    if "user" not in content or not content.keys() <= {"user", "assistant_prefix", "name"}:
         raise ValueError("no prompt")
-    return found
+    return content
 
 
 def _top(value: Any) -> float:
@@ -153,14 +153,14 @@ class Elicitation:
             One clause for each difference in question, moment and form; empty where there is none. Whether a
             reasoning came first is another matter (`onedial.panels.ExperimentInputs.elicited_otherwise`).
         """
-        said = []
+        differences = []
         if self.question and f" {normalised_text(self.question)} " not in f" {normalised_text(prompt)} ":
-            said.append(f"the panel was asked “{self.question}”, the subject something else")
+            differences.append(f"the panel was asked “{self.question}”, the subject something else")
         if self.when == AFTER:
-            said.append("the panel was asked after answering, the subject is asked before")
+            differences.append("the panel was asked after answering, the subject is asked before")
         if self.answer == NUMBER:
-            said.append(f"the panel stated {self._a_number}, the subject says yes or no")
-        return said
+            differences.append(f"the panel stated {self._a_number}, the subject says yes or no")
+        return differences
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without what is blank."""
@@ -193,10 +193,10 @@ def read_elicitation(path: Path, declared: Mapping[str, Any] | None = None) -> E
     content = read_yaml(path, "file on how a panel was asked") if path.is_file() or not declared else {}
     if isinstance(content, dict):
         content = {_SPELT.get(key, key): value for key, value in content.items()} | dict(declared or {})
-    found = checked(Elicitation, content, str(path) if path.is_file() or not declared else "what is declared")
-    if found.answer == YES_OR_NO and found.cut is not None:
+    elicitation = checked(Elicitation, content, str(path) if path.is_file() or not declared else "what is declared")
+    if elicitation.answer == YES_OR_NO and elicitation.cut is not None:
         raise InputError(f"{path} gives a cut, but the answers are yes and no; write answer: number, or leave it out")
-    return found
+    return elicitation
 
 
 def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...], float | None]:
@@ -241,8 +241,8 @@ def elicitation_of(panel: str, declared: Mapping[str, Any] | None = None) -> Eli
 
 def prompt_of_panel(panel: str) -> str | None:
     """What `load_prompt` takes for the prompt that a panel brings along; None where it brings none."""
-    found = elicitation_of(panel)
-    if found is None or found.prompt is None:
+    elicitation = elicitation_of(panel)
+    if elicitation is None or elicitation.prompt is None:
         return None
     name, *_ = panel_and_cuts(panel)
     return name if name in NAMED_PANELS else str(Path(name).parent / ELICITATION_FILE)

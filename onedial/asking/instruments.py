@@ -153,8 +153,8 @@ def first_line(text: str) -> str:
 
 
 def _yes_no_value(text: str) -> float | None:
-    said = parse_yes_no(text)
-    return None if said is None else float(said)
+    said_yes = parse_yes_no(text)
+    return None if said_yes is None else float(said_yes)
 
 
 def _no_value(text: str) -> None:
@@ -194,7 +194,7 @@ CLOSED_BOOK_PROMPTS = {
         user=(
             "Answer each question of general knowledge in as few words as possible, without a sentence around them."
             "\n\n"
-            + "".join(f"Question: {asked}\n\nAnswer: {said}\n\n" for asked, said in _WORKED)
+            + "".join(f"Question: {asked}\n\nAnswer: {answer}\n\n" for asked, answer in _WORKED)
             + "Question: {question}"
         ),
         assistant_prefix="Answer:",

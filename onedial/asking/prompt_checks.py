@@ -161,9 +161,9 @@ def first_tokens(prompt: str, spellings: Sequence[str], encode: Encode, decode: 
     barred = []
     for spelling in spellings:
         ids = encode(prompt + spelling)
-        own = ids[len(start) :]
-        if ids[: len(start)] != start or not own:
+        answer_ids = ids[len(start) :]
+        if ids[: len(start)] != start or not answer_ids:
             barred.append(spelling)
-        elif decode(own[:1]).strip() and (len(own) == 1 or spelling.strip().isdecimal()):
-            (single if len(own) == 1 else pieces)[own[0]] = None
+        elif decode(answer_ids[:1]).strip() and (len(answer_ids) == 1 or spelling.strip().isdecimal()):
+            (single if len(answer_ids) == 1 else pieces)[answer_ids[0]] = None
     return FirstTokens(tuple(single), tuple(pieces), tuple(barred))

@@ -54,11 +54,11 @@ class PromptTemplate:
     earlier: Turns = ()
 
     def __post_init__(self) -> None:
-        said = "".join([self.user, *(text for turn in self.earlier for text in turn)])
+        whole = "".join([self.user, *(text for turn in self.earlier for text in turn)])
         for slot in self.slots:
-            if said.count(f"{{{slot}}}") != 1:
+            if whole.count(f"{{{slot}}}") != 1:
                 raise InputError(
-                    f"the prompt {self.name!r} holds {{{slot}}} {said.count(f'{{{slot}}}')} times; "
+                    f"the prompt {self.name!r} holds {{{slot}}} {whole.count(f'{{{slot}}}')} times; "
                     "it must stand there exactly once"
                 )
 
@@ -74,7 +74,7 @@ class PromptTemplate:
         pattern = re.compile("|".join(re.escape(f"{{{slot}}}") for slot in self.slots)) if self.slots else None
 
         def filled(text: str) -> str:  # in one pass, so that a question may hold what looks like a slot
-            return pattern.sub(lambda found: given[found[0][1:-1]], text) if pattern else text
+            return pattern.sub(lambda match: given[match[0][1:-1]], text) if pattern else text
 
         earlier = tuple((filled(user), filled(assistant)) for user, assistant in self.earlier)
         return Prompt(filled(self.user), self.assistant_prefix, earlier)
@@ -144,15 +144,15 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         raise InputError(
             f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(PROMPTS)}"
         )
-    found = _prompt_file(path)
-    return PromptTemplate(found.user.strip(), found.assistant_prefix, found.name or path.stem)
+    content = _prompt_file(path)
+    return PromptTemplate(content.user.strip(), content.assistant_prefix, content.name or path.stem)
 
 
 def _prompt_of_panel(panel: str) -> PromptTemplate:
-    found = elicitation_of(panel)
-    if found is None or found.prompt is None:
+    elicitation = elicitation_of(panel)
+    if elicitation is None or elicitation.prompt is None:
         raise InputError(f"{panel} brings no prompt along; give a framing ({', '.join(PROMPTS)}) or a file")
-    given = found.prompt
+    given = elicitation.prompt
     return PromptTemplate(given["user"], given.get("assistant_prefix", ""), given.get("name", "custom"))
 
 

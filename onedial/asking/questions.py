@@ -128,10 +128,10 @@ def stratified_sample(questions: Sequence[Question], n: int, seed: int = 0) -> l
     for question in questions:
         strata.setdefault((str(question.topic), str(question.level)), []).append(question)
     places = {}
-    for (topic, level), own in strata.items():
+    for (topic, level), stratum in strata.items():
         start = int.from_bytes(_draw(seed, f"stratum:{topic}:{level}")[:8], "big") / 2**64
-        own.sort(key=lambda question: _draw(seed, question.id))
-        places.update({question.id: (rank + start) / len(own) for rank, question in enumerate(own)})
+        stratum.sort(key=lambda question: _draw(seed, question.id))
+        places.update({question.id: (rank + start) / len(stratum) for rank, question in enumerate(stratum)})
     by_place = sorted(questions, key=lambda question: (places[question.id], _draw(seed, question.id)))
     drawn = {question.id for question in by_place[:n]}
     return [question for question in questions if question.id in drawn]

@@ -60,15 +60,15 @@ def chosen(text: str, labels: Mapping[str, int]) -> int | None:
     >>> chosen("I would say B.", {"A": 0, "B": 1}), chosen("A or B", {"A": 0, "B": 1})
     (1, None)
     """
-    plain = re.sub(r"^\W*([a-z])(?=\W*$|\))", lambda found: found[0].upper(), unmarked(text), flags=re.MULTILINE)
+    plain = re.sub(r"^\W*([a-z])(?=\W*$|\))", lambda match: match[0].upper(), unmarked(text), flags=re.MULTILINE)
     folded = {each.casefold() if len(each) > 1 else each: place for each, place in labels.items()}
     ordered = sorted(folded, key=len, reverse=True)
     words = "|".join(re.escape(each) if len(each) == 1 else f"(?i:{re.escape(each)})" for each in ordered)
     label = rf"(?<![\w'.,/-])({words})(?![\w'/-]|[.,]\d)"
 
     def places(pattern: str, line: str) -> list[int]:
-        found = (each for each in re.finditer(pattern, line, re.MULTILINE) if not is_denied(line[: each.start(1)]))
-        kept = (each[1] for each in found if not _ARTICLE.match(line[max(0, each.start(1) - 2) :]))
+        match = (each for each in re.finditer(pattern, line, re.MULTILINE) if not is_denied(line[: each.start(1)]))
+        kept = (each[1] for each in match if not _ARTICLE.match(line[max(0, each.start(1) - 2) :]))
         return [folded[each.casefold() if len(each) > 1 else each] for each in kept]
 
     if answers := places(rf"(?i:\banswer\W*(?:is|:)\W*){label}{_ENDS}", plain):
@@ -141,9 +141,9 @@ def parse_list(text: str) -> list[str]:
     (['Roof', 'Door', 'Wall'], ['Roof', 'door', 'wall'])
     """
     lines = unmarked(text).splitlines()
-    marked = [found for line in lines if (found := _ITEM.match(line))]
-    anew = [place for place, found in enumerate(marked) if found["number"] == "1"][1:]
-    items = [_REMARK.sub("", found["item"]) for found in marked[: anew[0] if anew else None]]
+    marked = [match for line in lines if (match := _ITEM.match(line))]
+    anew = [place for place, match in enumerate(marked) if match["number"] == "1"][1:]
+    items = [_REMARK.sub("", match["item"]) for match in marked[: anew[0] if anew else None]]
     if not marked:
         line = next((line for line in lines if "," in line), "").split(". ")[0]
         parts = re.split(r":\s+|\b(?:are|is)\s+", line)
@@ -237,8 +237,8 @@ def parse_ratings(text: str, n: int, scale: tuple[int, int] = (1, 4)) -> list[fl
     rating = _RATING.format(top=scale[1])
     lines = re.sub(r"[,;|]\s*(?=[A-Z]\W)|(?<=\d)\s+(?=[A-Z]\W*\d)", "\n", plain).splitlines()
     numbers = re.findall(r"\d+", plain if re.fullmatch(r"[\d\s]+", plain) else (plain.splitlines() or [""])[0])
-    labelled = [found for line in lines if (found := re.match(_RATED + rating, line, re.IGNORECASE))]
-    behind = [found["rating"] for line in lines if (found := re.search(rf":\s*{rating}", line))]
+    labelled = [match for line in lines if (match := re.match(_RATED + rating, line, re.IGNORECASE))]
+    behind = [match["rating"] for line in lines if (match := re.search(rf":\s*{rating}", line))]
     if isinstance(held, list):
         pairs = list(enumerate([*each.values()][-1] if isinstance(each, dict) and each else each for each in held))
     elif isinstance(held, dict):
@@ -246,7 +246,7 @@ def parse_ratings(text: str, n: int, scale: tuple[int, int] = (1, 4)) -> list[fl
     elif len(numbers) == n and re.match(r"[\d,\s\[\]]+(?:\n|\.?$)", plain):
         pairs = list(enumerate(numbers))
     elif labelled:
-        pairs = [(_place(found["label"]), found["rating"]) for found in labelled]
+        pairs = [(_place(match["label"]), match["rating"]) for match in labelled]
     else:
         pairs = list(enumerate(behind)) if len(behind) == n else []
     ratings: dict[int, set[str]] = {}
@@ -293,8 +293,8 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
     first, *rest = lines or [""]
     numbered = [line for line in rest if re.match(r"(?:G|guess )?\d{1,2}[.):]\s", line, re.IGNORECASE)]
     guesses: dict[str, tuple[str, float]] = {}
-    for found in filter(None, map(_GUESS.match, [first, *(numbered or rest)])):
-        guess, p = found["guess"].strip(" \"'.|"), stated_probability(found["p"])
+    for match in filter(None, map(_GUESS.match, [first, *(numbered or rest)])):
+        guess, p = match["guess"].strip(" \"'.|"), stated_probability(match["p"])
         if p is not None and not _NO_GUESS.fullmatch(guess):
             guesses.setdefault(guess.casefold(), (guess, p))
     return list(guesses.values())[:N_GUESSES]

@@ -136,8 +136,8 @@ def without_thoughts(text: str) -> str:
     ('Yes', 'Yes')
     """
     after = text[max([closing.end() for closing in _CLOSES.finditer(text)], default=0) :]
-    said = after[: _opening(after)].strip()
-    return _AROUND_AN_ANSWER.sub("", _ENDS_A_TURN.split(said, maxsplit=1)[0]).strip()
+    reply = after[: _opening(after)].strip()
+    return _AROUND_AN_ANSWER.sub("", _ENDS_A_TURN.split(reply, maxsplit=1)[0]).strip()
 
 
 def ended_a_thought(text: str) -> bool:
@@ -170,24 +170,24 @@ def begun(text: str) -> str:
     >>> begun("Yes, since the\\nriver"), begun("Okay. Is it no?\\nNo, that is not"), begun("Hm, no.</think>\\nYes, I")
     ('Yes, since the', '', 'Yes, I')
     """
-    said = without_thoughts(text)
+    reply = without_thoughts(text)
     if ended_a_thought(text):
-        return said
-    return "" if _DELIBERATES.match(said) else next(iter(said.splitlines()), "")
+        return reply
+    return "" if _DELIBERATES.match(reply) else next(iter(reply.splitlines()), "")
 
 
 _WRAPPED = re.compile(r'(?:```(?:json)?\s*)?\{\s*"[^"]*"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}(?:\s*```)?')
 
 
 def spoken(text: str) -> str:
-    """What is said: without thoughts, and out of a JSON object that holds one text alone.
+    """What is reply: without thoughts, and out of a JSON object that holds one text alone.
 
     >>> spoken('{"answer": "Paris"}'), spoken("<think>Rome?</think> Paris")
     ('Paris', 'Paris')
     """
-    said = without_thoughts(text)
-    wrapped = _WRAPPED.fullmatch(said)
-    return str(json.loads(wrapped[1], strict=False)).strip() if wrapped else said
+    reply = without_thoughts(text)
+    wrapped = _WRAPPED.fullmatch(reply)
+    return str(json.loads(wrapped[1], strict=False)).strip() if wrapped else reply
 
 
 _NEXT = re.compile(r"(?<=\S)(?:\s+\W*|(?<=[.!?]))(?:Question|Exercise \d+|Q|User|Human)\s*:")

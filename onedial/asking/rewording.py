@@ -60,7 +60,7 @@ def reversed_wording(template: PromptTemplate) -> PromptTemplate | None:
     request = next((each for each in REVERSED if each in template.user), None)
     if request is None or len(_EXAMPLE.findall(template.user)) != template.user.count(request) - 1:
         return None
-    user = _EXAMPLE.sub(lambda found: f"Answer: {'No' if found[1] == 'Yes' else 'Yes'}", template.user)
+    user = _EXAMPLE.sub(lambda match: f"Answer: {'No' if match[1] == 'Yes' else 'Yes'}", template.user)
     return replace(template, user=user.replace(request, REVERSED[request]), name=f"{template.name}, reversed")
 
 

@@ -79,5 +79,5 @@ def _plain(text: str) -> str:
 
 def _words(sentence: str) -> set[bool]:
     """The answers that a sentence gives: True for a yes, False for a no."""
-    found = _ANSWER.finditer(sentence)
-    return {each["yes"] is not None for each in found if not is_denied(sentence[: each.start()])}
+    matches = _ANSWER.finditer(sentence)
+    return {each["yes"] is not None for each in matches if not is_denied(sentence[: each.start()])}

@@ -88,8 +88,8 @@ def unknowable_discrimination(abstained: ArrayLike, unknowable: ArrayLike) -> Un
 
     R: `psycho::dprime`.
 
-    >>> found = unknowable_discrimination([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0])
-    >>> round(found.hits, 2), found.false_alarms
+    >>> result = unknowable_discrimination([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0])
+    >>> round(result.hits, 2), result.false_alarms
     (0.67, 0.0)
     """
     says_unknown, kind = np.asarray(abstained, dtype=float), np.asarray(unknowable, dtype=float)

@@ -140,8 +140,8 @@ def calibration_table(
         c, y = _pairs(sure[name], right[name])
         row: dict[str, float] = {"n": len(c), "accuracy": _mean(y), "mean_confidence": _mean(c)}
         for measure, statistic in measures.items():
-            found = _measured(statistic, c, y, n_bootstrap, seed)
-            row |= found.columns(measure) if n_bootstrap else {measure: found.value}
+            measured = _measured(statistic, c, y, n_bootstrap, seed)
+            row |= measured.columns(measure) if n_bootstrap else {measure: measured.value}
         rows[name] = row | brier_parts(c, y, n_bins)
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = sure.columns.name
@@ -258,8 +258,8 @@ def _measured(
     if not len(c):
         return Estimate()
     drawn = (piece.astype(float) for piece in resampled_weights(len(c), max(n_bootstrap, 1), seed))
-    found = estimate(statistic(c, y), drawn)
-    return found if n_bootstrap else Estimate(found.value, n=found.n)
+    measured = estimate(statistic(c, y), drawn)
+    return measured if n_bootstrap else Estimate(measured.value, n=measured.n)
 
 
 def _pairs(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, Floats]:

@@ -84,8 +84,8 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
 
     R: `metaSDT::fit_meta_d_MLE(nR_S1, nR_S2, add_padding = FALSE)`; Python: `metadpy.mle.fit_metad`.
 
-    >>> found = meta_d_prime([40, 30, 20, 10], [10, 20, 30, 60])
-    >>> found.status, round(found.d_prime, 2)
+    >>> result = meta_d_prime([40, 30, 20, 10], [10, 20, 30, 60])
+    >>> result.status, round(result.d_prime, 2)
     ('', 1.2)
     """
     counts = np.stack([np.asarray(part, dtype=float).reshape(-1) for part in (when_wrong, when_right)])
@@ -97,17 +97,17 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = ndtri(counts[:, half:].sum(axis=1) / n)
     d_prime, criterion = float(z[1] - z[0]), float(-z.sum() / 2)
-    found = MetaD(d_prime, criterion, auroc2=_auroc2(counts))
+    fitted = MetaD(d_prime, criterion, auroc2=_auroc2(counts))
     used = levels_used(counts)
     if not np.isfinite(criterion / d_prime if d_prime else np.nan):
-        return replace(found, status="a hit or false alarm rate of 0 or 1; add a little to every count")
+        return replace(fitted, status="a hit or false alarm rate of 0 or 1; add a little to every count")
     if used.max() < 2:
-        return replace(found, status=_ONE_LEVEL)
+        return replace(fitted, status=_ONE_LEVEL)
     theta, information, likelihood = _fitted(counts, criterion / d_prime, d_prime)
     meta_d, meta_se = float(theta[0]), float(np.sqrt(np.linalg.pinv(information)[0, 0]))
     d_se = np.sqrt((ndtr(z) * ndtr(-z) / (n * norm.pdf(z) ** 2)).sum())
     return replace(
-        found,
+        fitted,
         meta_d=meta_d,
         meta_d_se=meta_se,
         m_ratio=meta_d / d_prime,
@@ -180,19 +180,19 @@ def metacognition_sentences(table: pd.DataFrame) -> list[str]:
 
 
 def _row(counts: Floats) -> dict[str, Any]:
-    found, status = meta_d_prime(*(counts + _PADDING)), too_few(counts)
-    if not status and abs(found.d_prime) < LEAST_DPRIME:
+    fitted, status = meta_d_prime(*(counts + _PADDING)), too_few(counts)
+    if not status and abs(fitted.d_prime) < LEAST_DPRIME:
         status = f"d' below {LEAST_DPRIME:g}: too small to divide by"
-    row: dict[str, Any] = {"n": int(counts.sum()), "d_prime": found.d_prime, "criterion": found.criterion}
+    row: dict[str, Any] = {"n": int(counts.sum()), "d_prime": fitted.d_prime, "criterion": fitted.criterion}
     for name, value, se in (
-        ("meta_d", found.meta_d, found.meta_d_se),
-        ("m_ratio", found.m_ratio, found.m_ratio_se),
+        ("meta_d", fitted.meta_d, fitted.meta_d_se),
+        ("m_ratio", fitted.m_ratio, fitted.m_ratio_se),
     ):
         ends = {name: value, f"{name}_low": value - Z_95 * se, f"{name}_high": value + Z_95 * se}
         row |= dict.fromkeys(ends, np.nan) if status else ends
     area, (hits, misses) = _auroc2(counts), (part.sum() for part in _judgements(counts))
     low, high = roc_area_interval(area, int(hits), int(misses)) if min(hits, misses) else (np.nan, np.nan)
-    return row | {"auroc2": area, "auroc2_low": low, "auroc2_high": high, "status": status or found.status}
+    return row | {"auroc2": area, "auroc2_low": low, "auroc2_high": high, "status": status or fitted.status}
 
 
 def too_few(counts: Floats) -> str:

@@ -162,8 +162,8 @@ def compare_predictors(
             rest = np.delete(x, column, axis=1)
             more[known, place, j] = (_losses(rest, y, seed) if rest.shape[1] else base) - whole
     kin = _kin(families, models)
-    own = used.index(OWN) if OWN in used else None
-    summary = _summary(areas, alone, more, [kin[model] for model in models], n_bootstrap, seed, own)
+    place_of_own = used.index(OWN) if OWN in used else None
+    summary = _summary(areas, alone, more, [kin[model] for model in models], n_bootstrap, seed, place_of_own)
     index, columns = pd.Index(models, name="model"), pd.Index(used, name="predictor")
     return Predictors(
         summary.set_axis(columns, axis=0),
@@ -176,8 +176,8 @@ def compare_predictors(
 
 
 def _kin(families: "pd.Series[Any]", names: list[str]) -> dict[str, str]:
-    found = families.reindex(names).fillna("").astype(str)
-    return {name: found[name] or f"({name})" for name in names}
+    known = families.reindex(names).fillna("").astype(str)
+    return {name: known[name] or f"({name})" for name in names}
 
 
 def _normal_scores(values: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -205,26 +205,26 @@ def _losses(x: Floats, y: Floats, seed: int) -> Floats:
 
 def _from_text(known: pd.Index, features: Any, correctness: pd.DataFrame) -> pd.DataFrame:
     """Correctness of each model predicted from the question's words, by ridge regressions that did not see it."""
-    found = pd.DataFrame(np.nan, correctness.index, correctness.columns)
+    scores = pd.DataFrame(np.nan, correctness.index, correctness.columns)
     graded = correctness.loc[known].dropna(axis=1, how="all")
     if not graded.empty:
         wanted = graded.fillna(graded.mean()).to_numpy(float)
-        found.loc[known, graded.columns] = ridge_scores(features, wanted, np.ones(len(known), dtype=bool))
-    return found
+        scores.loc[known, graded.columns] = ridge_scores(features, wanted, np.ones(len(known), dtype=bool))
+    return scores
 
 
 def _one_other(scores: pd.DataFrame, correctness: pd.DataFrame, kin: dict[str, str]) -> "pd.Series[Any]":
     """(model,) how well one other model does on average: mean AUROC over models of other families."""
-    found = {}
+    by_predictor = {}
     for name in map(str, correctness):
         others = scores[[other for other in map(str, scores) if kin[other] != kin[name]]].to_numpy(float)
         areas = np.array([auc(column, correctness[[name]].to_numpy(float))[0] for column in others.T])
-        found[name] = float(_mean(areas)) if len(areas) else float("nan")
-    return pd.Series(found)
+        by_predictor[name] = float(_mean(areas)) if len(areas) else float("nan")
+    return pd.Series(by_predictor)
 
 
 def _summary(
-    areas: Floats, alone: Floats, more: Floats, kin: list[str], n_bootstrap: int, seed: int, own: int | None
+    areas: Floats, alone: Floats, more: Floats, kin: list[str], n_bootstrap: int, seed: int, place_of_own: int | None
 ) -> pd.DataFrame:
     """Means over models, with intervals from resamples of the questions and of the families."""
     rng, n = np.random.default_rng(seed), len(alone)
@@ -233,8 +233,8 @@ def _summary(
     models = [np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))]) for _ in weights]
     table = pd.DataFrame(index=range(areas.shape[1]))
     measured = {"auroc": areas[None], "bits": alone, "bits_more": more}
-    if own is not None:
-        measured["auroc_less"] = (areas - areas[:, [own]])[None]
+    if place_of_own is not None:
+        measured["auroc_less"] = (areas - areas[:, [place_of_own]])[None]
     for name, values in measured.items():
         table[name] = _mean(_mean(values))
         resampled = zip(_resampled(values, weights), models, strict=True)

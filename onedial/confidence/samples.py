@@ -85,16 +85,16 @@ def habits(samples: Sequence[Sequence[Hashable | None]]) -> list[dict[Hashable, 
     >>> habits([["Paris", "Paris"], ["Paris", "Rome"]])[1]
     {'Paris': 1.0, 'Rome': 0.0}
     """
-    own = [Counter(each for each in answers if each is not None) for answers in samples]
+    counts_by_question = [Counter(each for each in answers if each is not None) for answers in samples]
     total: Counter[Hashable] = Counter()
-    for counts in own:
+    for counts in counts_by_question:
         total.update(counts)
     n = sum(total.values())
     return [
         {answer: (total[answer] - counts[answer]) / (n - sum(counts.values())) for answer in counts}
         if n > sum(counts.values())
         else {}
-        for counts in own
+        for counts in counts_by_question
     ]
 
 
@@ -124,17 +124,17 @@ class MeaningAgreement:
 def meaning_clusters(n: int, same: Same) -> list[int]:
     """The cluster of each of n samples, numbered from 0 in the order of their first members.
 
-    >>> said = ["Paris", "It is Paris", "Rome"]
-    >>> meaning_clusters(3, lambda one, other: said[one][-5:] == said[other][-5:])
+    >>> answers = ["Paris", "It is Paris", "Rome"]
+    >>> meaning_clusters(3, lambda one, other: answers[one][-5:] == answers[other][-5:])
     [0, 0, 1]
     """
     firsts: list[int] = []
     clusters = []
     for place in range(n):
-        found = next((number for number, first in enumerate(firsts) if same(first, place)), len(firsts))
-        if found == len(firsts):
+        cluster = next((number for number, first in enumerate(firsts) if same(first, place)), len(firsts))
+        if cluster == len(firsts):
             firsts.append(place)
-        clusters.append(found)
+        clusters.append(cluster)
     return clusters
 
 

@@ -72,7 +72,7 @@ class SharedOrOwn:
         family = f"{mean['family']:+.3f} ({mean['family_low']:+.3f} to {mean['family_high']:+.3f}) the family's, "
         ends = f"{mean['own_models_low']:+.3f} to {mean['own_models_high']:+.3f}"
         whose = "one's own" if known_family else "one's own or the family's"
-        found = {
+        detail = {
             OWN: f"It is found for {mean['n_own']:.0f} of {mean['n_named']:.0f} models." if mean["n_named"] else "",
             NOT_OWN: "Nothing of one's own is worth a word.",
             OPEN: "Too few models or questions tell whether there is anything of one's own.",
@@ -80,7 +80,7 @@ class SharedOrOwn:
         return (
             f"Confidence and one's own correctness correlate by {mean['total']:.2f}: {mean['shared']:.2f} of it is "
             f"what all share (on {self.scales} scale{'s' if self.scales > 1 else ''}), {family if known_family else ''}"
-            f"{mean['own']:+.3f} ({ends}) {whose}. {found}"
+            f"{mean['own']:+.3f} ({ends}) {whose}. {detail}"
             f"{f' {alone} without relatives are left out.' if alone else ''}"
         )
 
@@ -116,8 +116,8 @@ def shared_or_own(
     >>> ease, names = rng.standard_normal((500, 1)), list("abcdef")
     >>> sure = pd.DataFrame(ease + rng.standard_normal((500, 6)), columns=names)
     >>> right = pd.DataFrame((ease + rng.standard_normal((500, 6)) > 0).astype(float), columns=names)
-    >>> found = shared_or_own(sure, right, pd.Series(list("xxyyzz"), names), n_bootstrap=50)
-    >>> found.mean["verdict"] != "something of its own", found.scales
+    >>> result = shared_or_own(sure, right, pd.Series(list("xxyyzz"), names), n_bootstrap=50)
+    >>> result.mean["verdict"] != "something of its own", result.scales
     (True, 1)
     """
     sure, right, kin = _joined(confidence, correctness, families)
@@ -130,17 +130,17 @@ def shared_or_own(
     weights = unit_weights(np.arange(n), n_bootstrap, rng)
     observed = pairs.correlations(np.ones((1, n)))
     start = _low_rank(observed, ~related, scales, None)
-    found = _parts(observed, kin, start)
+    parts = _parts(observed, kin, start)
     drawn = _parts(pairs.correlations(weights), kin, _low_rank(pairs.correlations(weights), ~related, scales, start))
     has_kin = related.sum(axis=0) > 1
     counted = has_kin if has_kin.any() else ~has_kin
     named = related.sum(axis=0) >= _FEWEST_RELATED if has_kin.any() else counted
-    table = _of_models(found, drawn, has_kin, named)
+    table = _of_models(parts, drawn, has_kin, named)
     table.insert(0, "n", (sure.notna() & right.notna()).sum().to_numpy())
     table.insert(0, "kin", kin)
     return SharedOrOwn(
         table.set_axis(names, axis=0).rename_axis("model"),
-        _of_all(found, drawn, counted, table),
+        _of_all(parts, drawn, counted, table),
         scales,
         fit,
         pd.DataFrame(observed[0], pd.Index(names, name="confidence of"), pd.Index(names, name="correctness of")),
@@ -206,15 +206,15 @@ class _Pairs:
 
     def correlations(self, weights: Floats) -> Floats:
         """(draw, confidence of, correctness of), from weights (draw, question)."""
-        found = np.empty((len(weights), *self.curves.shape[1:]))
+        rho = np.empty((len(weights), *self.curves.shape[1:]))
         for draw, weight in enumerate(weights):
             known, weighted = self.sure * weight[:, None], self.scores * weight[:, None]
             n = np.maximum(known.T @ self.graded, 1e-9)
             both = weighted.T @ self.right / n
-            found[draw] = both - (weighted.T @ self.graded / n) * (known.T @ self.right / n)
-        for p, t in np.ndindex(*found.shape[1:]):
-            found[:, p, t] = np.interp(found[:, p, t], self.curves[:, p, t], _RHO)
-        return found
+            rho[draw] = both - (weighted.T @ self.graded / n) * (known.T @ self.right / n)
+        for p, t in np.ndindex(*rho.shape[1:]):
+            rho[:, p, t] = np.interp(rho[:, p, t], self.curves[:, p, t], _RHO)
+        return rho
 
 
 def _codes(values: Floats) -> np.ndarray[Any, Any]:
@@ -288,8 +288,8 @@ def _parts(r: Floats, kin: np.ndarray[Any, Any], scales: tuple[Floats, Floats]) 
         members = np.flatnonzero(kin == name)
         if len(members) > 1:
             family[:, members] = _family_diagonal(beyond[:, members][:, :, members])
-    total, own = np.diagonal(r, axis1=1, axis2=2), np.diagonal(beyond, axis1=1, axis2=2)
-    return {"total": total, "shared": total - own, "family": family, "own": own - np.nan_to_num(family)}
+    total, of_its_own = np.diagonal(r, axis1=1, axis2=2), np.diagonal(beyond, axis1=1, axis2=2)
+    return {"total": total, "shared": total - of_its_own, "family": family, "own": of_its_own - np.nan_to_num(family)}
 
 
 def _family_diagonal(cells: Floats) -> Floats:
@@ -312,8 +312,8 @@ def _family_diagonal(cells: Floats) -> Floats:
     return np.where(mean[:, None] > 0, u * v, alike)
 
 
-def _of_models(found: dict[str, Floats], drawn: dict[str, Floats], has_kin: Booleans, named: Booleans) -> pd.DataFrame:
-    table = pd.DataFrame({part: found[part][0] for part in _PARTS})
+def _of_models(parts: dict[str, Floats], drawn: dict[str, Floats], has_kin: Booleans, named: Booleans) -> pd.DataFrame:
+    table = pd.DataFrame({part: parts[part][0] for part in _PARTS})
     table["se"] = drawn["own"].std(axis=0)
     table["low"], table["high"] = table["own"] - Z_95 * table["se"], table["own"] + Z_95 * table["se"]
     p = np.asarray(norm.sf(table["own"] / table["se"]))
@@ -326,16 +326,16 @@ def _of_models(found: dict[str, Floats], drawn: dict[str, Floats], has_kin: Bool
 
 
 def _of_all(
-    found: dict[str, Floats], drawn: dict[str, Floats], has_kin: Booleans, table: pd.DataFrame
+    parts: dict[str, Floats], drawn: dict[str, Floats], has_kin: Booleans, table: pd.DataFrame
 ) -> "pd.Series[Any]":
     row: dict[str, Any] = {}
     for part in _PARTS:
-        row[part] = float(found[part][0, has_kin].mean())
+        row[part] = float(parts[part][0, has_kin].mean())
         row[f"{part}_low"], row[f"{part}_high"] = interval_95(drawn[part][:, has_kin].mean(axis=1))
-    own, se = table.loc[has_kin, "own"], table.loc[has_kin, "se"]
-    of_questions, between = float(drawn["own"][:, has_kin].mean(axis=1).std()), float(own.var(ddof=1))
+    of_its_own, se = table.loc[has_kin, "own"], table.loc[has_kin, "se"]
+    of_questions, between = float(drawn["own"][:, has_kin].mean(axis=1).std()), float(of_its_own.var(ddof=1))
     spread = max(0.0, between - float((se**2).mean()))
-    error = np.sqrt(of_questions**2 + between / len(own))
+    error = np.sqrt(of_questions**2 + between / len(of_its_own))
     low, high = row["own"] - Z_95 * error, row["own"] + Z_95 * error
     verdict = OWN if low > 0 else NOT_OWN if high < LITTLE else OPEN
     n_own, n_named = int((table["p_adjusted"] <= LEVEL).sum()), int(table["p_adjusted"].notna().sum())

@@ -15,14 +15,14 @@ from onedial.stats.roc import roc_area, roc_area_interval
 _CHANCE = 0.5
 
 
-def screen_confidence(said: Any, correctness: Any, confidence: pd.DataFrame | None = None) -> pd.DataFrame:
+def screen_confidence(said_yes: Any, correctness: Any, confidence: pd.DataFrame | None = None) -> pd.DataFrame:
     """Screen every respondent of a panel before anything is read from its confidence.
 
     Formula: AUROC with Newcombe's interval (questions independent: too narrow where topics are shared).
 
     Args:
-        said: question x respondent, 1 = yes, 0 = no, nan = unread. correctness: the same form, 1 = right. Cells known
-            in both count. confidence: the same labels, any numbers, higher = surer; None takes the yes and no.
+        said_yes: question x respondent, 1 = yes, 0 = no, nan = unread. correctness: the same form, 1 = right. Cells
+            known in both count. confidence: the same labels, any numbers, higher = surer; None takes the yes and no.
 
     Returns:
         index respondent; n, n_right, n_wrong, auroc, auroc_low, auroc_high (nan where all are right, or all wrong), and
@@ -32,14 +32,14 @@ def screen_confidence(said: Any, correctness: Any, confidence: pd.DataFrame | No
         InputError: the matrices do not belong together.
 
     >>> right = [1] * 60 + [0] * 40
-    >>> said = {"knows": [1] * 50 + [0] * 30 + [1] * 20, "yes-sayer": [1] * 55 + [0] * 5 + [1] * 35 + [0] * 5}
-    >>> found = screen_confidence(pd.DataFrame(said), pd.DataFrame({name: right for name in said}))
-    >>> print(found[["n_wrong", "auroc", "tells"]].round(2).to_string(index_names=False))
+    >>> answers = {"knows": [1] * 50 + [0] * 30 + [1] * 20, "yes-sayer": [1] * 55 + [0] * 5 + [1] * 35 + [0] * 5}
+    >>> result = screen_confidence(pd.DataFrame(answers), pd.DataFrame({name: right for name in answers}))
+    >>> print(result[["n_wrong", "auroc", "tells"]].round(2).to_string(index_names=False))
                n_wrong  auroc  tells
     knows           40   0.67   True
     yes-sayer       40   0.52  False
     """
-    yes, right = aligned(said, correctness)
+    yes, right = aligned(said_yes, correctness)
     sure = yes if confidence is None else confidence.reindex(index=yes.index, columns=yes.columns).astype(float)
     table = pd.DataFrame({"n": yes.notna().sum(), "n_right": right.sum(), "n_wrong": (1 - right).sum()}).astype(int)
     areas = pd.DataFrame([_area(sure[name], right[name]) for name in yes], index=table.index)
@@ -53,9 +53,9 @@ def screening_sentence(table: pd.DataFrame) -> str:
     Args:
         table: of `screen_confidence`.
 
-    >>> said = pd.DataFrame({"knows": [1] * 50 + [0] * 30 + [1] * 20, "always": [1] * 100})
-    >>> right = pd.DataFrame({name: [1] * 60 + [0] * 40 for name in said})
-    >>> screening_sentence(screen_confidence(said, right))
+    >>> answers = pd.DataFrame({"knows": [1] * 50 + [0] * 30 + [1] * 20, "always": [1] * 100})
+    >>> right = pd.DataFrame({name: [1] * 60 + [0] * 40 for name in answers})
+    >>> screening_sentence(screen_confidence(answers, right))
     'The confidence of 1 of 2 tells their right from their wrong answers; not shown for always.'
     """
     mute = list(map(str, table.index[~table["tells"]]))

@@ -97,13 +97,13 @@ def _sentence(error: Any, kind: Any, content: Any, place: str, of: str, elsewher
             return f"{place} gives {of}the key {key!r}{near or ';'} known are {', '.join(known)}"
     first = error.errors(include_url=False)[0]
     key = str(first["loc"][0]) if first["loc"] else ""
-    said = [each for each in getattr(_hints(kind).get(key), "__metadata__", ()) if isinstance(each, Write)]
-    remedy = said[0].remedy if said else first["msg"].removeprefix("Value error, ")
+    notes = [each for each in getattr(_hints(kind).get(key), "__metadata__", ()) if isinstance(each, Write)]
+    remedy = notes[0].remedy if notes else first["msg"].removeprefix("Value error, ")
     if not key:
         return f"{place} {of}{remedy}"
     if key not in content:
         return f"{place} gives {of}no {key}; {remedy}"
-    hidden = said and said[0].hidden
+    hidden = notes and notes[0].hidden
     return f"{place} gives {of}{key}{'' if hidden else f' as {content[key]!r}'}; {remedy}"
 
 

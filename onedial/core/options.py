@@ -107,10 +107,10 @@ def option(default: Any, help: str, *, positional: bool = False, **declared: Any
         stored: False where it changes no result, such as where a run lies: it stands in no configuration.
         may_change: whether a run may go on with another value, since nothing that is done rests on it.
     """
-    said = {_KEY: Declared(help, **declared)}
+    metadata = {_KEY: Declared(help, **declared)}
     if default is ...:
-        return field(metadata=said, kw_only=not positional)
-    return field(default=default, metadata=said, kw_only=not positional)
+        return field(metadata=metadata, kw_only=not positional)
+    return field(default=default, metadata=metadata, kw_only=not positional)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,21 +175,21 @@ def flag(name: str) -> str:
 def check_options(options: Options) -> None:
     """Raise InputError for a value out of bounds or unknown, and for options that do not go together."""
     known = declared(options)
-    for name, (own, said) in known.items():
+    for name, (spec, declaration) in known.items():
         value = getattr(options, name)
-        if value is None or value == own.default:
+        if value is None or value == spec.default:
             continue
-        shown = name.upper() if not own.kw_only else flag(name)
-        if remedy := said.fault(value):
+        shown = name.upper() if not spec.kw_only else flag(name)
+        if remedy := declaration.fault(value):
             text = ",".join(map(str, value)) if isinstance(value, tuple | list) else value
             raise InputError(f"{shown} {text}: {remedy}")
-        for other in said.excludes:
+        for other in declaration.excludes:
             if getattr(options, other) != known[other][0].default:
                 raise InputError(f"{shown} and {_shown(known, other)} exclude each other; leave one of them out")
-        wanted = said.needs if isinstance(said.needs, Mapping) else dict.fromkeys(said.needs)
+        wanted = declaration.needs if isinstance(declaration.needs, Mapping) else dict.fromkeys(declaration.needs)
         for other, needed in wanted.items():
-            found = getattr(options, other)
-            if found == known[other][0].default if needed is None else found != needed:
+            value_of_other = getattr(options, other)
+            if value_of_other == known[other][0].default if needed is None else value_of_other != needed:
                 beside = _shown(known, other) + ("" if needed is None else f" {needed}")
                 raise InputError(f"{shown} goes with {beside}; give that as well, or leave {shown} out")
 
@@ -315,14 +315,14 @@ def application(options: type[Options], name: str, stored: Collection[str] = ())
         """What cyclopts would call with the values; its parameters are the fields."""
 
     parameters = []
-    for own, said in declared(options).values():
-        default = None if own.default is MISSING and own.name in stored else own.default
+    for spec, declaration in declared(options).values():
+        default = None if spec.default is MISSING and spec.name in stored else spec.default
         parameters.append(
             inspect.Parameter(
-                own.name,
-                inspect.Parameter.KEYWORD_ONLY if own.kw_only else inspect.Parameter.POSITIONAL_ONLY,
+                spec.name,
+                inspect.Parameter.KEYWORD_ONLY if spec.kw_only else inspect.Parameter.POSITIONAL_ONLY,
                 default=inspect.Parameter.empty if default is MISSING else default,
-                annotation=Annotated[own.type, _parameter(own, said, groups[_home(options, own.name).group])],
+                annotation=Annotated[spec.type, _parameter(spec, declaration, groups[_home(options, spec.name).group])],
             )
         )
     take.__signature__ = inspect.Signature(sorted(parameters, key=lambda each: each.kind))  # type: ignore[attr-defined]
@@ -358,32 +358,32 @@ def _home(options: type[Options], name: str) -> type[Options]:
     return next(cls for cls in options.__mro__ if name in inspect.get_annotations(cls))
 
 
-def _parameter(own: Field[Any], said: Declared, group: Any) -> Any:
+def _parameter(spec: Field[Any], declaration: Declared, group: Any) -> Any:
     """How cyclopts reads a field, and shows it."""
     from cyclopts import Parameter
 
-    kind, many = _kind(own.type)
-    text = said.help
-    if said.choices is not None:
-        text += f"; {'among' if many else 'one of'} {', '.join(said.choices)}"
-    if (bounds := said.bounds()) not in ("that is finite", "from 0 on", "from 1 on"):
+    kind, many = _kind(spec.type)
+    text = declaration.help
+    if declaration.choices is not None:
+        text += f"; {'among' if many else 'one of'} {', '.join(declaration.choices)}"
+    if (bounds := declaration.bounds()) not in ("that is finite", "from 0 on", "from 1 on"):
         text += f"; {bounds}"
-    if kind is not bool and own.default not in (None, MISSING, (), ""):
-        text += f" ({','.join(map(str, own.default)) if isinstance(own.default, tuple) else own.default})"
+    if kind is not bool and spec.default not in (None, MISSING, (), ""):
+        text += f" ({','.join(map(str, spec.default)) if isinstance(spec.default, tuple) else spec.default})"
     more: dict[str, Any] = {}
-    if said.convert is not None or (many and own.kw_only):
-        more = {"converter": _converter(kind, many, said), "n_tokens": 1}
+    if declaration.convert is not None or (many and spec.kw_only):
+        more = {"converter": _converter(kind, many, declaration), "n_tokens": 1}
     if kind is bool:
-        more["negative"] = None if own.default is True else ()
-    if not own.kw_only or said.metavar:
-        more["metavar"] = said.metavar or own.name.upper()
-    if own.kw_only:
+        more["negative"] = None if spec.default is True else ()
+    if not spec.kw_only or declaration.metavar:
+        more["metavar"] = declaration.metavar or spec.name.upper()
+    if spec.kw_only:
         more["group"] = group
     return Parameter(
         help=text,
-        alias=[f"--{name}" for name in said.also],
+        alias=[f"--{name}" for name in declaration.also],
         show_default=False,
-        allow_leading_hyphen=said.leading_hyphen,
+        allow_leading_hyphen=declaration.leading_hyphen,
         **more,
     )
 
@@ -400,17 +400,17 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
     return _kind(alternatives[0]) if len(alternatives) == 1 else (annotation, False)
 
 
-def _converter(kind: Any, many: bool, said: Declared) -> Callable[[Any, Sequence[Any]], Any]:
+def _converter(kind: Any, many: bool, declaration: Declared) -> Callable[[Any, Sequence[Any]], Any]:
     def value(text: str) -> Any:
-        return said.convert(text) if said.convert is not None else kind(text)
+        return declaration.convert(text) if declaration.convert is not None else kind(text)
 
     def convert(_: Any, tokens: Sequence[Any]) -> Any:
         texts = [token.value for token in tokens]
         if not many:
             return value(texts[-1])
-        names = texts if said.repeated else between_commas(",".join(texts), list(said.choices or ()))
+        names = texts if declaration.repeated else between_commas(",".join(texts), list(declaration.choices or ()))
         values = [value(name) for name in names if name]
-        return tuple(dict.fromkeys(values) if said.choices is not None else values)
+        return tuple(dict.fromkeys(values) if declaration.choices is not None else values)
 
     return convert
 
@@ -451,14 +451,14 @@ def configuration_of(options: Options) -> dict[str, Any]:
     """The options that make a run's configuration."""
     return {
         name: getattr(options, name)
-        for name, (own, said) in declared(options).items()
-        if said.stored and not (name == "plugin" and not options.plugin)
+        for name, (spec, declaration) in declared(options).items()
+        if declaration.stored and not (name == "plugin" and not options.plugin)
     }
 
 
 def changeable(options: Options) -> set[str]:
     """The options with another value of which a run may go on."""
-    return {name for name, (_, said) in declared(options).items() if said.may_change}
+    return {name for name, (_, declaration) in declared(options).items() if declaration.may_change}
 
 
 def read_config(path: str, options: type[Options]) -> dict[str, Any]:
@@ -469,12 +469,12 @@ def read_config(path: str, options: type[Options]) -> dict[str, Any]:
     """
     from onedial.core.borders import read_yaml
 
-    found = read_yaml(Path(path), "config file")
-    if not isinstance(found, dict):
+    content = read_yaml(Path(path), "config file")
+    if not isinstance(content, dict):
         raise InputError(f"{path} holds no options; write lines like 'layer: auto'")
     values, known = {}, declared(options)
-    older = {other.replace("-", "_"): name for name, (_, said) in known.items() for other in said.also}
-    for key, value in found.items():
+    older = {other.replace("-", "_"): name for name, (_, declaration) in known.items() for other in declaration.also}
+    for key, value in content.items():
         name = str(key).replace("-", "_")
         name = older.get(name, name)
         if name not in known:

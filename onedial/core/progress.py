@@ -62,7 +62,7 @@ def progress_bar(
 
     console = console or Console(file=sys.stderr)
     begin, done = time.perf_counter(), 0
-    told, tenths = begin, 0
+    last_line, tenths = begin, 0
 
     def so_far() -> str:
         return f"{description}: {done}" + (f" of {total}" if total is not None else "")
@@ -71,7 +71,7 @@ def progress_bar(
         task = bar.add_task(description, total=total)
 
         def advance(steps: int = 1) -> None:
-            nonlocal done, told, tenths
+            nonlocal done, last_line, tenths
             done += steps
             bar.advance(task, steps)
             for listener in _LISTENERS:
@@ -79,11 +79,11 @@ def progress_bar(
             if console.is_terminal or not total or done >= total:
                 return
             now, reached = time.perf_counter(), TENTHS * done // total
-            if reached > tenths and now - told >= HEARTBEAT_SECONDS:
+            if reached > tenths and now - last_line >= HEARTBEAT_SECONDS:
                 left = (now - begin) * (total - done) / done
                 line = f"{description}: {100 * done // total}% ({done} of {total}), {span(left)} left"
                 console.print(Text(line), soft_wrap=True)
-                told, tenths = now, reached
+                last_line, tenths = now, reached
 
         yield advance
     of = f" of {total}" if total is not None and total != done else ""

@@ -72,16 +72,16 @@ class Decoder:
         Layers 0..layer cost nothing; those above are the model's own, at their own indices, so that caches, masks and
         rotary embeddings that depend on the index stay right.
         """
-        own = self.layers
-        skipped = [self._passed(block) for block in own[:layer]]
-        with self._layers_are([*skipped, self._passed(own[layer], stream), *own[layer + 1 :]]):
+        blocks = self.layers
+        skipped = [self._passed(block) for block in blocks[:layer]]
+        with self._layers_are([*skipped, self._passed(blocks[layer], stream), *blocks[layer + 1 :]]):
             yield
 
     @contextlib.contextmanager
     def ending_after(self, layer: int) -> Iterator[None]:
         """While the context lasts, a forward of the decoder ends after layer `layer` (then final norm)."""
-        own = self.layers
-        with self._layers_are([*own[: layer + 1], *(self._passed(block) for block in own[layer + 1 :])]):
+        blocks = self.layers
+        with self._layers_are([*blocks[: layer + 1], *(self._passed(block) for block in blocks[layer + 1 :])]):
             yield
 
     def _passed(self, block: nn.Module, stream: Tensor | None = None) -> nn.Module:
@@ -115,8 +115,8 @@ class Decoder:
     def device(self) -> torch.device:
         """Where token ids go: the device of the input embedding, or where it computes if its weights are offloaded."""
         embedding = self.hf.get_input_embeddings()
-        own = embedding.weight.device
-        return torch.device(embedding._hf_hook.execution_device) if own.type == "meta" else own
+        of_weight = embedding.weight.device
+        return torch.device(embedding._hf_hook.execution_device) if of_weight.type == "meta" else of_weight
 
     @property
     def dtype(self) -> torch.dtype:
@@ -139,19 +139,22 @@ class Decoder:
         keys an indexer picks, and the steps at which attention is scaled with the position (`THRESHOLDS`).
         """
         config = self.config.to_dict()
-        found = {
+        borders = {
             int(value)
             for entries in (config, *_rope_parameters(config))
             for name, columns in THRESHOLDS.items()
             if isinstance(value := entries.get(name), int | float) and 0 < value < length + columns
         }
-        return tuple(sorted(found))
+        return tuple(sorted(borders))
 
     def refuse_dynamic_rope(self, length: int) -> None:
         """Raise InputError where dynamic NTK would turn positions by the longest prompt read at once or before, so that
         an answer depended on the others.
         """
-        kinds = [own.get("rope_type", own.get("type")) for own in _rope_parameters(self.config.to_dict())]
+        kinds = [
+            parameters.get("rope_type", parameters.get("type"))
+            for parameters in _rope_parameters(self.config.to_dict())
+        ]
         if "dynamic" in kinds and length > self.config.max_position_embeddings:
             raise InputError(
                 f"{self.name} turns positions by other angles beyond {self.config.max_position_embeddings} tokens, by "
@@ -202,7 +205,9 @@ class Decoder:
         angles = module.forward(stream[:1], position_ids[short])
         if isinstance(output, Tensor):  # cosines and sines as one complex number
             return output.index_put((short,), angles)
-        return tuple(long.masked_scatter(short[:, None, None], own) for long, own in zip(output, angles, strict=True))
+        return tuple(
+            long.masked_scatter(short[:, None, None], angle) for long, angle in zip(output, angles, strict=True)
+        )
 
     def final_residual(self, batch: TokenBatch) -> Float[Tensor, "question d_model"]:
         """Residual stream after the last layer at each row's last token, by one plain forward."""
@@ -252,10 +257,10 @@ class Decoder:
         except torch.OutOfMemoryError:
             raise
         except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
-            said = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(
-                f"transformers can't run {self.name} on four tokens ({said}); see whether its config fits its weights, "
-                "or use another model"
+                f"transformers can't run {self.name} on four tokens ({reason}); see whether its config fits its "
+                "weights, or use another model"
             ) from error
         finally:
             for handle in handles:
@@ -300,13 +305,13 @@ def _is_the_step(before: Tensor, after: Tensor, written: Sequence[Tensor], times
     if len(written) != 2 or any(part.numel() != after.numel() for part in written):
         return False
     step = (after - before.to(after.device)).float()
-    said = times * sum(part.to(after.device).reshape(after.shape).float() for part in written)
+    foretold = times * sum(part.to(after.device).reshape(after.shape).float() for part in written)
     coarse = torch.finfo(after.dtype).eps
     allowed = max(1e-3, 2 * coarse) * step.norm(dim=-1) + coarse * after.float().norm(dim=-1)
-    return bool(((step - said).norm(dim=-1) <= allowed).all())
+    return bool(((step - foretold).norm(dim=-1) <= allowed).all())
 
 
 def _rope_parameters(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Of the rotary embedding, or of each kind of layer's."""
-    own = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    return [own, *(entry for entry in own.values() if isinstance(entry, dict))]
+    parameters = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    return [parameters, *(entry for entry in parameters.values() if isinstance(entry, dict))]

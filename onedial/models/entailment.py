@@ -54,14 +54,14 @@ def entailment_label(labels: dict[int, str], where: str) -> int:
     >>> entailment_label({0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, "here")
     2
     """
-    found = [number for number, name in labels.items() if name.lower() in ENTAILMENT]
-    if len(found) != 1:
+    places = [number for number, name in labels.items() if name.lower() in ENTAILMENT]
+    if len(places) != 1:
         names = ", ".join(labels.values())
         raise InputError(
             f"{where} has no one label for entailment, but {names}; give a model of natural language inference whose "
             "config.json names the labels (id2label)"
         )
-    return int(found[0])
+    return int(places[0])
 
 
 class EntailmentModel:
@@ -104,7 +104,9 @@ class EntailmentModel:
 
     def same_meaning(self, questions: Sequence[str], one: Sequence[str], other: Sequence[str]) -> Floats:
         """(pair,) 1 where two answers to a question entail each other, else 0; each is read after the question."""
-        texts = [[f"{asked} {said}" for asked, said in zip(questions, own, strict=True)] for own in (one, other)]
+        texts = [
+            [f"{asked} {answer}" for asked, answer in zip(questions, answers, strict=True)] for answers in (one, other)
+        ]
         ways = (self.probabilities(*texts), self.probabilities(*reversed(texts)))
         forward, backward = (way.argmax(axis=1) == self.label for way in ways)
         return (forward & backward).astype(float)

@@ -89,10 +89,10 @@ FAMILIES: dict[str, Family] = {
 def decoder_of(hf: Any) -> Any:
     """The stack of a causal language model, which `get_decoder` does not find in each of them."""
     try:
-        found = hf.get_decoder()
+        decoder = hf.get_decoder()
     except AttributeError:
         return hf
-    return getattr(hf, "model", found) if found is hf else found
+    return getattr(hf, "model", decoder) if decoder is hf else decoder
 
 
 def forms_for(model_type: str) -> list[Family]:

@@ -158,15 +158,15 @@ class OpenModel:
         Raises:
             InputError: a token that the model has no embedding for.
         """
-        found = [encode(self.tokenizer, self.render(prompt)) for prompt in prompts]
-        highest = max((token for ids in found for token in ids), default=0)
+        sequences = [encode(self.tokenizer, self.render(prompt)) for prompt in prompts]
+        highest = max((token for ids in sequences for token in ids), default=0)
         if highest >= self.n_embedded:
             raise InputError(
                 f"the tokenizer of {self.identity.name} makes of a prompt the token {highest} "
                 f"({self.tokenizer.decode([highest])!r}), but the model's embedding has {self.n_embedded} rows; use "
                 "the tokenizer that the model was trained with"
             )
-        return found
+        return sequences
 
     def tokenise(self, prompts: Texts, side: str = "left") -> TokenBatch:
         """Rendered, tokenised and padded prompts on the model's device."""
@@ -285,12 +285,12 @@ class OpenModel:
             return outside
         if (crossed, within) not in self._paths:
             # Right above one length is not right around another: Llama 4 scales attention in steps of columns.
-            found = [as_first(check_fast_paths(self.stack, length, within)) for length in crossed or (0,)]
-            found += [outside] if within else []
+            proofs = [as_first(check_fast_paths(self.stack, length, within)) for length in crossed or (0,)]
+            proofs += [outside] if within else []
             paths = self._paths[crossed, within] = FastPaths(
-                frozenset.intersection(*(each.allowed for each in found)),
-                next((each.reason for each in found if each.reason), ""),
-                any(each.requires_equal_length for each in found),
+                frozenset.intersection(*(each.allowed for each in proofs)),
+                next((each.reason for each in proofs if each.reason), ""),
+                any(each.requires_equal_length for each in proofs),
             )
             where = f" at prompts of more than {max(crossed)} tokens" if crossed else ""
             where = f" where it is steered within a layer{where}" if within else where
@@ -413,7 +413,7 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
         InputError: no form gives the model's own logits, none has a stack of layers with a final norm, or logits are
             not finite, as where 16 bits overflow.
     """
-    found, nearest, unembedding = [], float("inf"), hf.get_output_embeddings()
+    stacks, nearest, unembedding = [], float("inf"), hf.get_output_embeddings()
     forms: list[Family | None] = [
         form for form in forms_for(hf.config.get_text_config().model_type) if form.fits(decoder_of(hf))
     ]
@@ -439,13 +439,13 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
             read = readout.logits(stack.tried.final, slice(None))[0].to(true_logits.device)
         error = (true_logits - read).abs().max().item()
         if error <= (1e-3 if stack.dtype == torch.float32 else 0.05) * max(true_logits.abs().max().item(), 1.0):
-            found.append((stack, readout))
+            stacks.append((stack, readout))
             if all(stack.tried.steps):
                 return stack, readout
         else:
             nearest = min(nearest, error)
-    if found:
-        return found[0]
+    if stacks:
+        return stacks[0]
     raise InputError(
         f"the logits of {name} ({type(hf).__name__}) are not its unembedded final norm, times any number that onedial "
         f"knows of (they differ by {nearest:.3g}), so margins can't be read; declare its form in a plugin "

@@ -143,15 +143,15 @@ def as_first(decided: T) -> T:
     return everyone(decided)[0] if _together else decided
 
 
-def agreed(found: Tensor) -> Tensor:
+def agreed(value: Tensor) -> Tensor:
     """What process 0 has found where processes hold one model together, so that none decides otherwise by a last bit.
 
     Raises:
         ProcessLostError: another process has ended.
     """
     if not _together:
-        return found
-    same = found.detach().clone()
+        return value
+    same = value.detach().clone()
     _met(lambda: distributed.broadcast(same, 0, group=None if same.is_cuda else _over_cpu()))
     return same
 

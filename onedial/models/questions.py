@@ -37,20 +37,20 @@ def as_prompt(given: Text) -> Prompt:
     if isinstance(given, str):
         return Prompt(given)
     try:
-        said = [(str(message["role"]), message["content"]) for message in given]
-        if not all(isinstance(content, str) for _, content in said):
+        messages = [(str(message["role"]), message["content"]) for message in given]
+        if not all(isinstance(content, str) for _, content in messages):
             raise TypeError("a message's content is no text")
     except (TypeError, KeyError, AttributeError):
         raise InputError(
             f"a prompt was given as {type(given).__name__}: {str(given)[:40]!r}; give a text, a chat (a list of "
             "messages with role and content) or a Prompt"
         ) from None
-    system = "\n\n".join(content for role, content in said if role == "system")
-    turns = [(role, content) for role, content in said if role != "system"]
+    system = "\n\n".join(content for role, content in messages if role == "system")
+    turns = [(role, content) for role, content in messages if role != "system"]
     if [role for role, _ in turns] != [("user", "assistant")[place % 2] for place in range(len(turns))] or not turns:
         raise InputError(
-            f"the roles of a chat are {', '.join(role for role, _ in said) or 'none'}; begin with the user, and let "
-            "user and assistant take turns"
+            f"the roles of a chat are {', '.join(role for role, _ in messages) or 'none'}; begin with the user, and "
+            "let user and assistant take turns"
         )
     contents = [content for _, content in turns]
     if system:

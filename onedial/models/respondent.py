@@ -131,10 +131,10 @@ class LocalRespondent:
         prefix = runner.prefix if isinstance(runner, FastRunner) else SharedPrefix((), None, {})
 
         def work(batch: list[int]) -> list[Response]:
-            own = [sequences[index] for index in batch]
+            chosen = [sequences[index] for index in batch]
             written = generate(
                 self.model,
-                own,
+                chosen,
                 reader.max_new_tokens,
                 temperature=reader.temperature,
                 seed=self._seed,
@@ -176,6 +176,6 @@ class LocalRespondent:
         size = self.batch_size or questions_per_batch(self.model.stack, max(lengths, default=0))
         alone = self._alone(lengths)
         for kind in dict.fromkeys(kinds):
-            own = [index for index, other in enumerate(kinds) if other == kind]
-            for batch in batches_by_length([lengths[index] for index in own], size, alone):
-                yield [own[place] for place in batch]
+            of_kind = [index for index, other in enumerate(kinds) if other == kind]
+            for batch in batches_by_length([lengths[index] for index in of_kind], size, alone):
+                yield [of_kind[place] for place in batch]

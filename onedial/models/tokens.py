@@ -107,26 +107,26 @@ def chat_template_of(tokenizer: Any) -> str | None:
     Raises:
         InputError: there are several, and none of them is the default.
     """
-    found = tokenizer.chat_template
-    if isinstance(found, dict):
-        if "default" not in found and len(found) > 1:
+    templates = tokenizer.chat_template
+    if isinstance(templates, dict):
+        if "default" not in templates and len(templates) > 1:
             raise InputError(
-                f"the tokenizer has the chat templates {', '.join(found)}, and none is called default; save the one "
-                "that is wanted as tokenizer.chat_template"
+                f"the tokenizer has the chat templates {', '.join(templates)}, and none is called default; save the "
+                "one that is wanted as tokenizer.chat_template"
             )
-        found = found.get("default") or next(iter(found.values()), None)
-    return found or None
+        templates = templates.get("default") or next(iter(templates.values()), None)
+    return templates or None
 
 
 def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]:
     """The rendered conversation, and of it what the template has put after the user's last words."""
-    said = [(role, text) for turn in prompt.earlier for role, text in zip(("user", "assistant"), turn, strict=True)]
-    text, places = conversation(tokenizer, template, [*said, ("user", prompt.user)])
+    turns = [(role, text) for turn in prompt.earlier for role, text in zip(("user", "assistant"), turn, strict=True)]
+    text, places = conversation(tokenizer, template, [*turns, ("user", prompt.user)])
     return text, text[places[-1][1] :]
 
 
 def conversation(
-    tokenizer: Any, template: str, said: Sequence[tuple[str, str]], *, begin: bool = True
+    tokenizer: Any, template: str, turns: Sequence[tuple[str, str]], *, begin: bool = True
 ) -> tuple[str, list[tuple[int, int]]]:
     """What a template makes of a conversation, and where in that each of its texts begins and ends.
 
@@ -134,7 +134,7 @@ def conversation(
     and leaves out what was said; so that what it made is searched for that.
 
     Args:
-        said: role and text of each turn. begin: ask the template to begin the assistant's turn.
+        turns: role and text of each turn. begin: ask the template to begin the assistant's turn.
 
     Raises:
         InputError: the template fails, or leaves out what was said.
@@ -143,7 +143,7 @@ def conversation(
     for parted in CONTENT_FORMS:
         messages = [
             {"role": role, "content": [{"type": "text", "text": text}] if role in parted else text}
-            for role, text in said
+            for role, text in turns
         ]
         try:
             text: str = tokenizer.apply_chat_template(
@@ -156,7 +156,7 @@ def conversation(
         except (TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
             failed = failed or error
             continue
-        places = _places(text, said)
+        places = _places(text, turns)
         if places is not None:
             return text, places
     if failed is not None:
@@ -166,18 +166,18 @@ def conversation(
         ) from failed
     raise InputError(
         f"the chat template of this tokenizer leaves out what it is to say, given as text and as a list of parts: of a "
-        f"prompt with {said[-1][1].strip()[:60]!r} it makes {text[:120]!r}; use another model, or mend "
+        f"prompt with {turns[-1][1].strip()[:60]!r} it makes {text[:120]!r}; use another model, or mend "
         "tokenizer.chat_template"
     )
 
 
-def _places(text: str, said: Sequence[tuple[str, str]]) -> list[tuple[int, int]] | None:
+def _places(text: str, turns: Sequence[tuple[str, str]]) -> list[tuple[int, int]] | None:
     """Where each text begins and ends, where all of them stand in the text one after the other; else None.
 
     White space may differ, since templates trim, and thoughts of earlier answers may be left out.
     """
     places, start = [], 0
-    for role, words in said:
+    for role, words in turns:
         either = [words.strip(), *([without_thoughts(words)] if role == "assistant" else [])]
         patterns = [*map(re.escape, either), *(r"\s+".join(map(re.escape, bare.split())) for bare in either)]
         match = next((match for pattern in patterns if (match := re.compile(pattern).search(text, start))), None)
@@ -232,15 +232,15 @@ def tokenised(tokenizer: Any, text: str, offsets: bool = False) -> tuple[list[in
     BOS, as it does for whoever calls it; what it puts after a text would end it, and is left out.
     """
     templated = chat_template_of(tokenizer) is not None
-    found = tokenizer(
+    encoded = tokenizer(
         text,
         add_special_tokens=not templated,
         return_special_tokens_mask=not templated,
         return_offsets_mapping=offsets,
     )
-    ids, spans = found["input_ids"], found["offset_mapping"] if offsets else []
+    ids, spans = encoded["input_ids"], encoded["offset_mapping"] if offsets else []
     n = len(ids)
-    while n and not templated and found["special_tokens_mask"][n - 1] and len(ids) > 1:
+    while n and not templated and encoded["special_tokens_mask"][n - 1] and len(ids) > 1:
         n -= 1
     return ids[:n], spans[:n]
 

@@ -144,10 +144,10 @@ def generate(
         prefix = None
     crossing = any(length <= switch < length + max_new_tokens for length in lengths)
     prefix = prefix or SharedPrefix((), None, {})
-    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.stack.pad_id).to(model.device)
+    rest = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.stack.pad_id).to(model.device)
     shared = torch.tensor([prefix.token_ids] * len(sequences), dtype=torch.long, device=model.device)
-    input_ids = torch.cat([shared, own.input_ids], dim=1)
-    mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
+    input_ids = torch.cat([shared, rest.input_ids], dim=1)
+    mask = torch.cat([torch.ones_like(shared), rest.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop, is_unwanted) if stop or is_unwanted else None
     finite = _Finite(len(sequences), model.device)
@@ -212,8 +212,8 @@ def write_after(
     check_room(model, sequences, max_new_tokens)
 
     def work(batch: list[int]) -> list[Generated]:
-        own = [sequences[index] for index in batch]
-        return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push, **hf)
+        chosen = [sequences[index] for index in batch]
+        return generate(model, chosen, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push, **hf)
 
     lengths = [len(ids) for ids in sequences]
     batches = writing_batches(model, lengths, max_new_tokens, batch_size)
@@ -288,11 +288,11 @@ def end_tokens(model: "OpenModel") -> list[int]:
 @contextlib.contextmanager
 def _own_settings_aside(model: "OpenModel") -> Iterator[None]:
     """While the context lasts, the checkpoint has no settings for writing: what is left open is filled in from them."""
-    own, model.hf.generation_config = model.hf.generation_config, GenerationConfig()
+    defaults, model.hf.generation_config = model.hf.generation_config, GenerationConfig()
     try:
         yield
     finally:
-        model.hf.generation_config = own
+        model.hf.generation_config = defaults
 
 
 def _settings(
@@ -349,7 +349,7 @@ def _scored(
     chosen: list[list[int]], log_p: list[list[float]], top: list[list[int]], top_log_p: list[list[float]]
 ) -> list[ScoredToken]:
     places = zip(chosen, log_p, top, top_log_p, strict=True)
-    return [ScoredToken(ids[0], own[0], tuple(zip(*beside, strict=True))) for ids, own, *beside in places]
+    return [ScoredToken(ids[0], likelihood[0], tuple(zip(*beside, strict=True))) for ids, likelihood, *beside in places]
 
 
 @torch.inference_mode()

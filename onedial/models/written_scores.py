@@ -62,7 +62,7 @@ def read_written(
         InputError: other numbers of texts, a tokenizer that does not say where its tokens stand, or a prompt and text
             that exceed the model's context.
     """
-    (found,) = read_written_in_ways(
+    (by_way,) = read_written_in_ways(
         model,
         prompts,
         texts,
@@ -71,7 +71,7 @@ def read_written(
         batch_size=batch_size,
         progress=progress,
     )
-    return found
+    return by_way
 
 
 def read_written_in_ways(
@@ -111,18 +111,18 @@ def read_written_in_ways(
 
     @torch.inference_mode()
     def work(batch: list[int]) -> list[list[TokenStatistics]]:
-        own = [pieces[order[place]] for place in batch]
-        tokens = pad_batch([ids for ids, _ in own], model.stack.pad_id).to(model.device)
-        begins = torch.tensor([len(ids) - len(places) for ids, places in own], device=model.device)
-        found: list[list[TokenStatistics]] = [[] for _ in own]
+        chosen = [pieces[order[place]] for place in batch]
+        tokens = pad_batch([ids for ids, _ in chosen], model.stack.pad_id).to(model.device)
+        begins = torch.tensor([len(ids) - len(places) for ids, places in chosen], device=model.device)
+        statistics: list[list[TokenStatistics]] = [[] for _ in chosen]
         for final in streams(tokens, begins):
             width = final.shape[1]
-            for row, (ids, places) in enumerate(own):
+            for row, (ids, places) in enumerate(chosen):
                 n = len(places)
                 # Left-padded: the text's tokens are the last n columns, and each is predicted by the column before it.
                 stream = final[row, width - n - 1 : width - 1]
-                found[row].append(_statistics(model, stream, ids[len(ids) - n :]))
-        return found
+                statistics[row].append(_statistics(model, stream, ids[len(ids) - n :]))
+        return statistics
 
     size = batch_size or questions_per_batch(model.stack, longest)
     lengths, alone = [len(pieces[index][0]) for index in order], model.fast_paths_for(longest).requires_equal_length
@@ -158,11 +158,11 @@ def _tokenised(model: OpenModel, prompt: str, text: str) -> tuple[list[int], lis
 def _statistics(model: OpenModel, final: Tensor, written: Sequence[int]) -> TokenStatistics:
     parts: list[list[Tensor]] = []
     for rows, log_p in model.readout.log_probs(final):
-        own = torch.tensor(list(written[rows]), device=log_p.device)
+        written_ids = torch.tensor(list(written[rows]), device=log_p.device)
         top = log_p.topk(2, dim=-1).values
         parts.append(
             [
-                log_p.gather(1, own[:, None])[:, 0],
+                log_p.gather(1, written_ids[:, None])[:, 0],
                 -(log_p.exp() * log_p.clamp(min=torch.finfo(log_p.dtype).min)).sum(dim=-1),
                 -np.log(model.readout.vocabulary) - log_p.mean(dim=-1),
                 top[:, 0] - top[:, 1],

@@ -89,10 +89,10 @@ def long_table(
             f"{table.path} has a column model, but none for what was asked (question_id, id or question); {_DECLARE_ID}"
             f"{_how_to_turn(table)}"
         )
-    if found := [name for name in (*answers, *OF_ANSWERS) if name in held]:
+    if answer_columns := [name for name in (*answers, *OF_ANSWERS) if name in held]:
         raise InputError(
-            f"{table.path} has the column {found[0]!r}, but none for who answered (respondent, or model); it holds "
-            f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
+            f"{table.path} has the column {answer_columns[0]!r}, but none for who answered (respondent, or model); it "
+            f"holds {listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
         )
     respondents, ids = _respondents_of(table, about), question_ids(table)
     _refuse_no_respondents(table, [name for name in respondents if name not in known])

@@ -60,11 +60,11 @@ class ExperimentInputs:
         """Without the targets that are the subject: by its name, and by its weights once these are known."""
         if not self.has_panel:
             return self
-        panel, own = drop_own(self.panel, name, fingerprints)
-        if not own:
+        panel, left_out = drop_own(self.panel, name, fingerprints)
+        if not left_out:
             return self
-        notice(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
-        correctness = correctness_of(self.panel.select(respondents=own))
+        notice(f"{len(left_out)} targets are the subject itself and are left out: {', '.join(left_out)}")
+        correctness = correctness_of(self.panel.select(respondents=left_out))
         known = self.subject_correct if correctness is None else correctness.mean(axis=1)
         return replace(self, panel=panel, subject_correct=known)
 

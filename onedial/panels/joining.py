@@ -135,13 +135,13 @@ def drop_own(
     is_own = about["model"].map(lambda name: same_model(str(name), model))
     if "model_sha256" in about.columns:
         is_own |= about["model_sha256"].astype(str).str.lower().isin([each.lower() for each in fingerprints])
-    own = tuple(about.index[is_own])
-    if len(own) == len(about):
+    left_out = tuple(about.index[is_own])
+    if len(left_out) == len(about):
         raise InputError(
             f"every respondent of the panel is {model}, the subject itself; give a panel of other models, "
             "or keep the subject's own with --keep-own"
         )
-    return panel.select(respondents=list(about.index[~is_own])), own
+    return panel.select(respondents=list(about.index[~is_own])), left_out
 
 
 def same_model(first: str, second: str) -> bool:

@@ -112,15 +112,17 @@ def load_panel(
         file = beside if is_beside else respondents
         known = None if file is None else _read_respondents(Path(file))
         elicitation = elicitation_of(name, declared)
-        told = elicitation or Elicitation()
-        cuts = cuts or (() if told.cut is None else (told.cut,))
-        reading = _Reading(told, cuts, told.top if top is None else top, known)
+        elicitation_given = elicitation or Elicitation()
+        cuts = cuts or (() if elicitation_given.cut is None else (elicitation_given.cut,))
+        reading = _Reading(elicitation_given, cuts, elicitation_given.top if top is None else top, known)
         where = "confidence" if reading.states_numbers else "said_yes"
         listed_ones = () if known is None else set(known.index)
-        read = _read(*long_table(table, told.columns, told.about, ANSWERS, where, listed_ones), reading)
+        read = _read(
+            *long_table(table, elicitation_given.columns, elicitation_given.about, ANSWERS, where, listed_ones), reading
+        )
         panel = replace(read.panel, elicitation=elicitation)
-        if told.questions:
-            panel = _with_questions(panel, [source.parent / file for file in told.questions])
+        if elicitation_given.questions:
+            panel = _with_questions(panel, [source.parent / file for file in elicitation_given.questions])
     panel = with_keying(panel)
     if known is not None:
         _say_who_is_not_described(list(known.index), list(panel.respondents.index), source, respondents)
@@ -270,10 +272,10 @@ def _in_a_line(panel: ResponseMatrix, read: _Read, reading: _Reading) -> str:
     models, names = panel.respondents["model"].nunique(), listed(answers.columns, _MOST_LISTED)
     about = "" if panel.about_questions is None else f"; of the questions: {listed(map(str, panel.about_questions))}"
     text = "" if panel.question_texts is None else f" {reprlib.repr(panel.question_texts.iloc[0])}"
-    said = ", ".join(f"{name} {words.get(answer, 'blank')}" for name, answer in answers.iloc[0].head(3).items())
+    first_row = ", ".join(f"{name} {words.get(answer, 'blank')}" for name, answer in answers.iloc[0].head(3).items())
     return (
         f"{len(answers)} questions; {answers.shape[1]} respondents of {models} base models: {names}{about}; {scale}: "
-        f"{counts}; first {answers.index[0]!r}{text}: {said}"
+        f"{counts}; first {answers.index[0]!r}{text}: {first_row}"
     )
 
 

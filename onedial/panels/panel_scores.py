@@ -45,15 +45,15 @@ def summarise_panel(responses: pd.DataFrame, questions: list[Question]) -> pd.Da
     is_easy = {level: 1.0 for level in EASY} | {level: 0.0 for level in HARD}
     easy = responses["question_id"].map(levels).map(is_easy)
     rows = {}
-    for respondent, own in responses.groupby("respondent", sort=False):
+    for respondent, answers in responses.groupby("respondent", sort=False):
         rows[respondent] = {
-            "n": len(own),
-            "yes_rate": own["said_yes"].mean(),
-            "unread": own["said_yes"].isna().mean(),
-            "median_mass": own["mass"].median(),
-            "auroc_level": float(roc_area(own["margin"], easy[own.index])),
-            "auroc_correct": float(roc_area(own["margin"], own["answered_correctly"])),
-            "n_graded": own["answered_correctly"].notna().sum(),
+            "n": len(answers),
+            "yes_rate": answers["said_yes"].mean(),
+            "unread": answers["said_yes"].isna().mean(),
+            "median_mass": answers["mass"].median(),
+            "auroc_level": float(roc_area(answers["margin"], easy[answers.index])),
+            "auroc_correct": float(roc_area(answers["margin"], answers["answered_correctly"])),
+            "n_graded": answers["answered_correctly"].notna().sum(),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("respondent")
 

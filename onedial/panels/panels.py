@@ -165,8 +165,8 @@ def counts_of_samples(panel: ResponseMatrix, questions: pd.Index) -> tuple[np.nd
     if rows is None or "said_yes" not in rows:
         return None
     if SAMPLES - set(rows):
-        said = rows["said_yes"].astype(float)
-        rows = rows.assign(n_yes=said.fillna(0), n_read=said.notna().astype(float))
+        said_yes = rows["said_yes"].astype(float)
+        rows = rows.assign(n_yes=said_yes.fillna(0), n_read=said_yes.notna().astype(float))
     counts = rows.groupby(["question_id", "respondent"])[["n_yes", "n_read"]].sum()
     if not (counts["n_read"] > 1).any():
         return None

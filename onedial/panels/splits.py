@@ -94,9 +94,9 @@ def wordings_of(questions: pd.DataFrame) -> list[list[str]]:
             if pd.isna(cell):
                 continue
             other = groups[first.setdefault(key(cell), name)]
-            if (own := groups[name]) is not other:
-                other += own
-                groups |= dict.fromkeys(own, other)
+            if (members := groups[name]) is not other:
+                other += members
+                groups |= dict.fromkeys(members, other)
     return [group for name, group in groups.items() if len(group) > 1 and group[0] == name]
 
 

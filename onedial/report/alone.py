@@ -70,15 +70,14 @@ def headline(stored: Contents) -> str:
     """What push the dial takes, and what push directions drawn by chance take."""
     words, push, (low, _, high) = ALONE["headline"], stored.verdict.direction.vector["push"], rates_of(stored)
     turns = words["turns" if np.isfinite(push) else "never"]
-    told = turns.format(push=number(push, 2), low=low.value, high=high.value)
+    sentence = turns.format(push=number(push, 2), low=low.value, high=high.value)
     if "controls" not in stored:
-        return f"{told}; {words['untried']}"
+        return f"{sentence}; {words['untried']}"
     pushes = stored["controls"].query("drawn")["push"].to_numpy(float)
     turned = np.isfinite(pushes)
     best = number(np.min(pushes, where=turned, initial=np.inf), 2)
-    return (
-        f"{told}; {words['drawn' if turned.any() else 'none'].format(n=len(turned), n_turned=turned.sum(), best=best)}"
-    )
+    key = "drawn" if turned.any() else "none"
+    return f"{sentence}; {words[key].format(n=len(turned), n_turned=turned.sum(), best=best)}"
 
 
 def lead(stored: Contents) -> Markup:
@@ -98,21 +97,21 @@ def _cards(_: Any, stored: Contents) -> list[Card]:
     words, (low, unsteered, high) = ALONE["rates"], rates_of(stored)
     shown = f"{percent(low.value)} → {percent(unsteered.value)} → {percent(high.value)}"
     ends = [number(end.magnitude, 3, signed=True) for end in (low, high)]
-    told = {"low": low, "unsteered": unsteered, "high": high, "low_at": ends[0], "high_at": ends[1]}
+    values = {"low": low, "unsteered": unsteered, "high": high, "low_at": ends[0], "high_at": ends[1]}
     order, words_of_order = stored.verdict.order, ALONE["order"]
     key = "shift" if order.rho.value >= SAME_RHO else "other"
     n = f"over {order.rho.n} fitting and test questions"
     return [
-        Card("Y", words["name"], shown, words["meaning"].format(**told)),
+        Card("Y", words["name"], shown, words["meaning"].format(**values)),
         Card("O", words_of_order["name"], f"{order.rho:.3f}", words_of_order[key], [n]),
         findings(stored.verdict)[-1],
     ]
 
 
 def _flags(_: Any, stored: Contents) -> list[Any]:
-    told = [WORDS["verdict"]["falls"]] * stored.grid.dial.falls
+    doubts = [WORDS["verdict"]["falls"]] * stored.grid.dial.falls
     flags = [flag for flag in FLAGS if flag in stored.verdict.flags]
-    return told + [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
+    return doubts + [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
 
 
 def _missing(_: Any, stored: Contents) -> Rows:

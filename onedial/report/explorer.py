@@ -112,10 +112,10 @@ def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> li
     panel = panel_from_long(contents.panel)
     answers, correct = _by_name(panel.answers, names), correctness_of(panel)
     correct = None if correct is None else _by_name(correct, names)
-    told = []
+    rows = []
     for target, row in contents["matches"].sort_values("yes_rate", kind="stable").iterrows():
         at = None if pd.isna(row["magnitude"]) else int(np.abs(magnitudes - row["magnitude"]).argmin())
-        told.append(
+        rows.append(
             {
                 "name": str(target),
                 "model": str(row["model"]),
@@ -129,7 +129,7 @@ def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> li
                 "correct": None if correct is None else _signs(correct[target]),
             }
         )
-    return told
+    return rows
 
 
 def _turns(grid: Case, questions: np.ndarray) -> list[list[float] | None]:

@@ -45,9 +45,9 @@ def headline_of(verdict: Verdict) -> str:
     answer, bits, possible = headline(verdict.reproduced), prediction.bits.value, prediction.possible.value
     if bits != bits:
         return answer
-    told = f"{answer} Steering predicts {_two(bits)} of {_two(prediction.yes_rate)} bits"
+    sentence = f"{answer} Steering predicts {_two(bits)} of {_two(prediction.yes_rate)} bits"
     who = "the targets' repeated answers" if prediction.mark == RETEST else "other models' answers"
-    return f"{told}; {who} predict {_two(possible)}." if possible == possible else f"{told}."
+    return f"{sentence}; {who} predict {_two(possible)}." if possible == possible else f"{sentence}."
 
 
 def _two(value: float) -> str:

@@ -16,20 +16,20 @@ def what_to_try(verdict: Verdict, grid: Case, matches: pd.DataFrame) -> list[str
     Args:
         grid: the sweep under test. matches: index target.
     """
-    words, told = WORDS["remedies"], []
+    words, remedies = WORDS["remedies"], []
     if verdict.n_eligible < MIN_TARGETS:
         counts = matches["status"].value_counts()
         cures = [words[f"cure_{status}"] for status in ("few", "constant", "flat") if status in counts]
         statuses = ", ".join(f"{n} {name}" for name, n in counts.items())
         numbers = {"n": verdict.n_eligible, "statuses": statuses, "least": MIN_TARGETS}
-        told.append(words["targets"].format(**numbers, cures=", or ".join(cures or [words["cure"]])))
+        remedies.append(words["targets"].format(**numbers, cures=", or ".join(cures or [words["cure"]])))
     if ONE_MODEL in verdict.because:
-        told.append(words["one_model"])
+        remedies.append(words["one_model"])
     if verdict.reach < REACH:
         reached, wanted = rates(grid.answers[grid.fitting][:, grid.readable])[0], matches["yes_rate"].dropna()
         ends = [number(end, 2) for end in (reached.min(), reached.max(), wanted.min(), wanted.max())]
-        told += [words["reach"].format(*ends), *(_end(grid, side) for side in (-1, 1))]
-    return told
+        remedies += [words["reach"].format(*ends), *(_end(grid, side) for side in (-1, 1))]
+    return remedies
 
 
 def _end(grid: Case, side: int) -> str:

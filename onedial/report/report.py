@@ -70,8 +70,8 @@ def overview(contents: Contents, sections: Sequence[Section], figure: str = OVER
     if figure in contents.captions:
         lead = lead_of_overview(contents) if figure == OVERVIEW else contents.words[figure]["lead"]
         blocks.append(page.lead_figure(contents.run.path / "figures", figure, contents.captions[figure], lead))
-    if told := doubts_of(contents):
-        blocks.append(page.doubts("Caveats", [(words, anchors.get(about, "verdict")) for words, about in told]))
+    if doubts := doubts_of(contents):
+        blocks.append(page.doubts("Caveats", [(words, anchors.get(about, "verdict")) for words, about in doubts]))
     blocks += written_to_one(contents)
     return page.beside(blocks[0], blocks[1:]) if blocks else Markup()
 

@@ -71,12 +71,12 @@ def named(names: Sequence[str]) -> str:
 def _flags(_: Any, stored: Contents) -> list[Any]:
     """What the verdict itself says that changes how it is read, most weighty first."""
     words, verdict = WORDS["verdict"], stored.verdict
-    told: list[Any] = [] if verdict.is_judged else [(words["unjudged"], "remedies")]
-    told += [words["falls"]] * stored.grid.dial.falls
+    doubts: list[Any] = [] if verdict.is_judged else [(words["unjudged"], "remedies")]
+    doubts += [words["falls"]] * stored.grid.dial.falls
     checks = {finding.check for finding in verdict.screening}
     flags = [flag for flag in FLAGS if flag in verdict.flags and flag not in checks]
-    told += [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
-    return told + [words["no_gain"]] * (verdict.gain.low <= 0)
+    doubts += [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
+    return doubts + [words["no_gain"]] * (verdict.gain.low <= 0)
 
 
 def _screened(_: Any, stored: Contents) -> list[str]:
@@ -91,16 +91,16 @@ def _models(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     prediction, rows = stored.verdict.prediction, []
     for name, numbers in stored.verdict.models.items():
         bits = prediction.models.get(name, {})
-        told = share_is_told(bits.get("possible", 0.0), prediction.yes_rate)
-        rows.append((name, {**bits, **numbers} | ({} if told else {"share": None})))
+        share_is_known = share_is_told(bits.get("possible", 0.0), prediction.yes_rate)
+        rows.append((name, {**bits, **numbers} | ({} if share_is_known else {"share": None})))
     return rows
 
 
 def _about_models(_: Any, stored: Contents) -> list[Any]:
     needed = [name for name, model in stored.verdict.prediction.models.items() if model.get("needed")]
     words, n = WORDS["models"], len(stored.verdict.models)
-    told = [words["needed"].format(names=named(needed))] if needed else []
-    return told + [words["few"].format(n=n)] * (n < FEWEST_MODELS)
+    sentences = [words["needed"].format(names=named(needed))] if needed else []
+    return sentences + [words["few"].format(n=n)] * (n < FEWEST_MODELS)
 
 
 def _sources(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
@@ -115,16 +115,16 @@ def _sources(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
 
 def _said_of_mark(_: Any, stored: Contents) -> dict[str, Any]:
     prediction = stored.verdict.prediction
-    told = {"yes_rate": number(prediction.yes_rate), "mark": prediction.mark, "floor": OPEN_FLOOR}
-    return told | {"who": words_of_mark(prediction.mark), "by": prediction.by}
+    values = {"yes_rate": number(prediction.yes_rate), "mark": prediction.mark, "floor": OPEN_FLOOR}
+    return values | {"who": words_of_mark(prediction.mark), "by": prediction.by}
 
 
 def lead_of_overview(stored: Contents) -> str:
     """What a row and a mark of the first figure are."""
     words, prediction = WORDS[OVERVIEW], stored.verdict.prediction
-    told = words["marks"].format(who=words_of_mark(prediction.mark))
+    marks = words["marks"].format(who=words_of_mark(prediction.mark))
     surface = f", the {prediction.surface} of the question" if prediction.surface else ""
-    return words["lead"].format(marks=told + surface)
+    return words["lead"].format(marks=marks + surface)
 
 
 def _ceiling(_: Any, stored: Contents) -> list[str]:
@@ -295,8 +295,8 @@ def _said_of_bias(_: Any, stored: Contents) -> list[str]:
     words, bias = WORDS["bias"], stored.verdict.bias
     if bias is None:
         return []
-    told = [words["share"].format(share=bias.dial.share.value)] * bool(np.isfinite(bias.dial.share.value))
-    return told + [words["not_read"]] * (bias.dial.alike.low > 0)
+    sentences = [words["share"].format(share=bias.dial.share.value)] * bool(np.isfinite(bias.dial.share.value))
+    return sentences + [words["not_read"]] * (bias.dial.alike.low > 0)
 
 
 def facts_rows(facts: FactsResult) -> Rows:
@@ -380,8 +380,8 @@ def written_to_one(stored: Contents) -> list[Any]:
         return []
     table = stored["written"].sort_values("yes_rate", kind="stable")
     different = table.groupby("question_id", sort=False)["text"].nunique()
-    asked, told = _said_to(stored, *_heads(table[table["question_id"] == different.idxmax()]))
-    return [page.box(WORDS["written"]["title"], [asked, told])]
+    asked, shown_texts = _said_to(stored, *_heads(table[table["question_id"] == different.idxmax()]))
+    return [page.box(WORDS["written"]["title"], [asked, shown_texts])]
 
 
 def _signed(magnitudes: pd.Series) -> list[str]:
@@ -391,8 +391,11 @@ def _signed(magnitudes: pd.Series) -> list[str]:
 def _said_to(stored: Contents, question: str, heads: Sequence[str], texts: pd.Series) -> list[Any]:
     """A question, and under each head what was written to it."""
     asked = stored.questions.set_index("id")["question"].get(question, question)
-    told = [str(text).strip() for text in texts.fillna("")]
-    return [page.text(asked), page.rows([(head, text or "(nothing)") for head, text in zip(heads, told, strict=True)])]
+    shown_texts = [str(text).strip() for text in texts.fillna("")]
+    return [
+        page.text(asked),
+        page.rows([(head, text or "(nothing)") for head, text in zip(heads, shown_texts, strict=True)]),
+    ]
 
 
 # ---- what is open ----------------------------------------------------------------------------------------------------
@@ -437,22 +440,22 @@ def _unread(_: Any, stored: Contents) -> list[str]:
     share = unread_share(stored.dose_response.groupby("magnitude")[["n_read", "n_unread"]].sum())
     most = float(np.nanmax(share))
     overflowed, words = len(stored.sweep.overflowed()), WORDS["missing"]
-    told = [words["overflowed"].format(n=overflowed)] * (overflowed > 0)
-    return told + [words["most"].format(most=most)] * (most > draw.UNREADABLE)
+    sentences = [words["overflowed"].format(n=overflowed)] * (overflowed > 0)
+    return sentences + [words["most"].format(most=most)] * (most > draw.UNREADABLE)
 
 
 def _limits(_: Any, stored: Contents) -> list[str]:
     """What the verdict does not say."""
     words, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict.excluded
-    told = [words["one"].format(n=int(grid.rows(TEST).sum()))]
+    sentences = [words["one"].format(n=int(grid.rows(TEST).sum()))]
     if excluded:
         left = ", ".join(f"{target} ({status})" for target, status in excluded.items())
-        told.append(words["excluded"].format(n=len(excluded), of=stored.verdict.n_targets, left=left))
+        sentences.append(words["excluded"].format(n=len(excluded), of=stored.verdict.n_targets, left=left))
     if edge := int((matches["status"] == EDGE).sum()):
         rates = np.nanmean(grid.answers[grid.rows(FITTING)], axis=0)
         inside = matches.loc[matches["status"] == EDGE, "yes_rate"].between(rates.min(), rates.max()).sum()
-        told.append(words["edge"].format(n=edge, of=stored.verdict.n_eligible, inside=int(inside)))
-    return told + [words[key] for key in ("questions", "claim", "line")]
+        sentences.append(words["edge"].format(n=edge, of=stored.verdict.n_eligible, inside=int(inside)))
+    return sentences + [words[key] for key in ("questions", "claim", "line")]
 
 
 def _prompt(_: Any, stored: Contents) -> list[Any]:

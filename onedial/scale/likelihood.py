@@ -267,7 +267,7 @@ def _climbed(
     tried only where a climb ends below.
     """
     floor = max((fit.log_posterior for fit in nested), default=-np.inf)
-    found: _Climb | None = None
+    best: _Climb | None = None
     for number, point in enumerate(begin):
         wanted = n_nodes or _n_nodes(model, point.curves)
         is_same_scale = len(point.scale) == len(point.nodes) or model.scale == "smooth"
@@ -277,12 +277,12 @@ def _climbed(
         while n_nodes is None and model.scale == "normal" and _n_nodes(model, climb.top.curves) > len(climb.top.nodes):
             finer = quadrature(_n_nodes(model, climb.top.curves))[0]
             climb = _climb(data, model, replace(climb.top, nodes=finer), enough)
-        if found is None or climb.value > found.value:
-            found = climb
-        if found.value >= floor - _SAME:
+        if best is None or climb.value > best.value:
+            best = climb
+        if best.value >= floor - _SAME:
             break
-    assert found is not None
-    return _standardised(data, model, found)
+    assert best is not None
+    return _standardised(data, model, best)
 
 
 def _n_nodes(model: Model, curves: Curves) -> int:
@@ -307,11 +307,11 @@ def _climb(data: Data, model: Model, point: Point, enough: float) -> _Climb:
     x, value, left = parameters.packed(point), np.inf, np.inf
     for _ in range(_ROUNDS):
         options = {"maxiter": _MOST_STEPS, "maxcor": 20, "ftol": enough / data.codes.size, "gtol": 0.0}
-        found = minimize(parameters.loss, x, jac=True, method="L-BFGS-B", bounds=parameters.bounds, options=options)
-        x, gain, value = found.x, value - float(found.fun), float(found.fun)
-        held = ((x <= low) & (found.jac > 0)) | ((x >= high) & (found.jac < 0))
-        downhill = np.where(held, 0.0, found.jac)
-        promised = float(downhill @ found.hess_inv.dot(downhill)) / 2
+        step = minimize(parameters.loss, x, jac=True, method="L-BFGS-B", bounds=parameters.bounds, options=options)
+        x, gain, value = step.x, value - float(step.fun), float(step.fun)
+        held = ((x <= low) & (step.jac > 0)) | ((x >= high) & (step.jac < 0))
+        downhill = np.where(held, 0.0, step.jac)
+        promised = float(downhill @ step.hess_inv.dot(downhill)) / 2
         left = min(gain, promised) if np.isfinite(promised) else np.inf
         if left < _LEFT[model.scale]:
             break
@@ -353,10 +353,10 @@ class _Parameters:
     def _placed(self, groups: Integers, low: float, high: float) -> Integers:
         """Positions in the vector of parameters numbered by their group; -1 = none."""
         kept, place = np.unique(groups[groups >= 0], return_inverse=True)
-        found = np.full(groups.shape, -1)
-        found[groups >= 0] = len(self._bounds) + place.ravel()
+        places = np.full(groups.shape, -1)
+        places[groups >= 0] = len(self._bounds) + place.ravel()
         self._bounds += [(low, high)] * len(kept)
-        return found
+        return places
 
     def packed(self, point: Point) -> Floats:
         """The vector of a point; parameters that are one take their mean."""
@@ -407,15 +407,15 @@ class _Parameters:
         """Minus the log likelihood and log prior, and its gradient."""
         point = self.unpacked(x)
         curves, log_weight = point.curves, self.log_weight(point.scale)
-        found = self.data.expect(curves, self.nodes, log_weight)
+        expected = self.data.expect(curves, self.nodes, log_weight)
         gradient = np.zeros(len(x))
 
         def add(places: Integers, values: Floats) -> None:
             np.add.at(gradient, places[places >= 0], values[places >= 0])
 
-        size, by_cut = curves.size, np.where(self.used, found.by_cut, 0.0)
+        size, by_cut = curves.size, np.where(self.used, expected.by_cut, 0.0)
         by_size = (by_cut * np.where(self.used, curves.thresholds, 0.0)).sum(axis=0) / size
-        by_slope = found.by_slope + by_size * curves.slope
+        by_slope = expected.by_slope + by_size * curves.slope
         add(self.slope, self.sign * by_slope * np.sqrt(1 + curves.slope**2))
         by_threshold = by_cut * size
         add(self.first, by_threshold.sum(axis=0))
@@ -424,13 +424,13 @@ class _Parameters:
         if self.possible.any():
             odds = self._odds(x)
             whole = 1 + odds.sum(axis=0)
-            by_odds = (found.by_floor - (found.by_floor * odds / whole).sum(axis=0)) / whole
+            by_odds = (expected.by_floor - (expected.by_floor * odds / whole).sum(axis=0)) / whole
             add(self.floors, 2 * (x[self.floors] + _NEAR_ZERO) * by_odds)
-        over = found.mass - self.n * np.exp(log_weight)
+        over = expected.mass - self.n * np.exp(log_weight)
         if self.model.scale == "histogram":
             over += PRIOR_QUESTIONS * (self.towards - np.exp(log_weight))
         gradient[self.at :] = 2 * over / point.scale if self.model.scale == "histogram" else self.basis @ over
-        return -found.log_likelihood - self.log_prior(log_weight), -gradient
+        return -expected.log_likelihood - self.log_prior(log_weight), -gradient
 
     def log_prior(self, log_weight: Floats) -> float:
         """Of a histogram, against that of the nested model: at most 0."""

@@ -69,10 +69,10 @@ def covariance_of(fit: MarginalFit) -> Covariance:
         scores = (nuisance_scores(replace(fit, codes=codes, known_posterior=None), ties) for codes in draws)
         information = sum((one.T @ one for one in scores), np.zeros_like(information)) / n_draws
     information[k:, k:] += _scale_scores(fit)[1]
-    found = ties @ np.linalg.pinv(information)[:k, :k] @ ties.T
+    covariance = ties @ np.linalg.pinv(information)[:k, :k] @ ties.T
     unknown = ~free.ravel()
-    found[unknown] = found[:, unknown] = np.nan
-    return Covariance(found, kinds, m)
+    covariance[unknown] = covariance[:, unknown] = np.nan
+    return Covariance(covariance, kinds, m)
 
 
 def loading_covariance(fit: MarginalFit) -> Floats:
@@ -148,9 +148,9 @@ def _ties(fit: MarginalFit, free: Booleans) -> Floats:
     if fit.model.asymptotes == "common":
         first = kinds.index("floor_0")
         label[first:] = label[first:, :1]
-    found = np.zeros((n_kinds * m, n_kinds * m))
-    found[np.arange(n_kinds * m), label.ravel()] = (sign * free).ravel()
-    return found[:, np.abs(found).sum(axis=0) > 0]
+    ties = np.zeros((n_kinds * m, n_kinds * m))
+    ties[np.arange(n_kinds * m), label.ravel()] = (sign * free).ravel()
+    return ties[:, np.abs(ties).sum(axis=0) > 0]
 
 
 def _scale_scores(fit: MarginalFit) -> tuple[Floats, Floats]:

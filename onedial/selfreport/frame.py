@@ -120,12 +120,12 @@ class BatteryTest:
         Args:
             answers: of `ask`, with a column respondent.
         """
-        found = {
-            name: per_respondent(answers, lambda own, score=score: score(own, draws))  # type: ignore[misc]
+        scored = {
+            name: per_respondent(answers, lambda of_one, score=score: score(of_one, draws))  # type: ignore[misc]
             for name, score in self.scores.items()
         }
-        found |= {name: compare(answers) for name, compare in self.comparisons.items()}
-        return {name: table for name, table in found.items() if len(table)}
+        scored |= {name: compare(answers) for name, compare in self.comparisons.items()}
+        return {name: table for name, table in scored.items() if len(table)}
 
 
 def counts_of(values: pd.Series) -> dict[str, object]:

@@ -17,9 +17,9 @@ def per_respondent(
         index `by`, then that of the tables.
 
     >>> answers = pd.DataFrame({"respondent": ["b", "a", "b"], "said": [1.0, 0.0, 0.0]})
-    >>> per_respondent(answers, lambda own: {"mean": own["said"].mean()})["mean"].to_dict()
+    >>> per_respondent(answers, lambda rows: {"mean": rows["said"].mean()})["mean"].to_dict()
     {'b': 0.5, 'a': 0.0}
     """
-    parts = {who: score(own) for who, own in answers.groupby(by, sort=False)}
+    parts = {who: score(rows) for who, rows in answers.groupby(by, sort=False)}
     tables = {who: part for who, part in parts.items() if isinstance(part, pd.DataFrame)}
     return pd.concat(tables, names=[by]) if tables else pd.DataFrame.from_dict(parts, orient="index").rename_axis(by)

@@ -75,12 +75,12 @@ class Dial:
     @cached_property
     def description(self) -> dict[str, Any]:
         """Model, weights and vector, for a log."""
-        told: dict[str, Any] = {"model": self.model.identity.name, "weights": self.model.identity.fingerprint}
+        facts: dict[str, Any] = {"model": self.model.identity.name, "weights": self.model.identity.fingerprint}
         if self.intervention is not None:
             vectors = [vector.vector_id for vector in self.intervention.vectors]
-            told |= {"vector": self.intervention.intervention_id, "vectors": vectors}
-            told |= {"positions": self.intervention.positions, "unit": self.intervention.unit}
-        return told
+            facts |= {"vector": self.intervention.intervention_id, "vectors": vectors}
+            facts |= {"positions": self.intervention.positions, "unit": self.intervention.unit}
+        return facts
 
 
 def load_dial(

@@ -271,12 +271,12 @@ def _message(message: Mapping[str, Any]) -> dict[str, str]:
 def _sequences(dial: Dial, prompt: Any) -> list[list[int]]:
     """Token ids of each prompt: of a text without the chat template."""
     many = prompt if isinstance(prompt, list) and prompt and not isinstance(prompt[0], int) else [prompt]
-    found = [list(dial.model.tokenizer(each).input_ids) if isinstance(each, str) else list(each) for each in many]
-    if not all(found):
+    sequences = [list(dial.model.tokenizer(each).input_ids) if isinstance(each, str) else list(each) for each in many]
+    if not all(sequences):
         raise InputError("the prompt is empty; give a text")
-    if any(not 0 <= token < dial.model.n_embedded for ids in found for token in ids):
+    if any(not 0 <= token < dial.model.n_embedded for ids in sequences for token in ids):
         raise InputError(f"a token is none of the model's; its tokens are 0 to {dial.model.n_embedded - 1}")
-    return found
+    return sequences
 
 
 def _usage(prompts: Sequence[Sequence[int]], answers: Sequence[Written]) -> dict[str, int]:

@@ -72,5 +72,5 @@ def of_tables(
         findings: sentences besides the headline. tables, drawings: as in `results_of`.
     """
     rest = list(map(as_headline, findings))
-    found = Result("What was found", items=lambda *_: rest, folded=False, terminal=True)
-    return {**WARNINGS, "found": found, **results_of(tables, drawings), **(further or {}), **SURROUNDINGS}
+    opening_result = Result("What was found", items=lambda *_: rest, folded=False, terminal=True)
+    return {**WARNINGS, "found": opening_result, **results_of(tables, drawings), **(further or {}), **SURROUNDINGS}

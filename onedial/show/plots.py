@@ -211,13 +211,13 @@ def forest(
 def _handles(
     styles: Mapping[str, tuple[str, str]], marks: Sequence[Mark], label: str, more: Mapping[str, Mapping[str, Any]]
 ) -> list[Line2D]:
-    told = [Line2D([], [], color=COLOURS[0], marker="o", markersize=5, label=label)] if label else []
+    handles = [Line2D([], [], color=COLOURS[0], marker="o", markersize=5, label=label)] if label else []
     for group, (colour, marker) in styles.items():
-        told.append(Line2D([], [], linestyle="", color=colour, marker=marker, markersize=5, label=group))
+        handles.append(Line2D([], [], linestyle="", color=colour, marker=marker, markersize=5, label=group))
     for mark in (mark for mark in marks if mark.label):
         look = {"marker": mark.marker, "markersize": mark.size, "markeredgewidth": 1.5}
-        told.append(Line2D([], [], linestyle="", color=mark.colour, label=mark.label, **look))  # type: ignore[arg-type]
-    return told + [Line2D([], [], label=words, **({"linestyle": ""} | dict(look))) for words, look in more.items()]
+        handles.append(Line2D([], [], linestyle="", color=mark.colour, label=mark.label, **look))  # type: ignore[arg-type]
+    return handles + [Line2D([], [], label=words, **({"linestyle": ""} | dict(look))) for words, look in more.items()]
 
 
 def ends_of(table: pd.DataFrame, column: str) -> tuple[str, str] | None:
@@ -481,9 +481,9 @@ def heatmap(
     for left, bottom, wide, high in over.frames:
         axes.add_patch(Rectangle((left, bottom), wide, high, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=5))
     axes.grid(False)
-    for axis, told in ((axes.xaxis, xaxis), (axes.yaxis, yaxis)):
-        if told.ticks is not None:
-            axis.set_ticks(list(told.ticks), list(told.ticks.values()))
+    for axis, labels in ((axes.xaxis, xaxis), (axes.yaxis, yaxis)):
+        if labels.ticks is not None:
+            axis.set_ticks(list(labels.ticks), list(labels.ticks.values()))
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() in over.bold else "normal")
     axes.set_xlabel(xaxis.label)

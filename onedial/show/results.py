@@ -269,12 +269,12 @@ def shown_columns(columns: Sequence[str | Column], lines: Any) -> list[Column]:
 
 def doubts_of(stored: Stored) -> list[tuple[str, str]]:
     """What changes how the run is read, in the order of the results: words, and the name of what says more."""
-    told: list[tuple[str, str]] = []
+    doubts: list[tuple[str, str]] = []
     for name, result in stored.results.items():
         if result.doubts is not None:
             for doubt in result.doubts(stored.value(name), stored):
-                told.append((doubt, name) if isinstance(doubt, str) else doubt)
-    return told
+                doubts.append((doubt, name) if isinstance(doubt, str) else doubt)
+    return doubts
 
 
 def write_page(

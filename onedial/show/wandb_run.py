@@ -133,7 +133,7 @@ class WandbRun:
         suffix, self._others = f"-p{process}" if process else "", "*" if n_processes > 1 else ""
         given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
         self._identifier = given or f"{identifier}{suffix}"
-        told = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit}
+        provenance = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit}
         try:
             self._logged: wandb.Run | None = wandb.init(
                 id=self._identifier,
@@ -144,7 +144,7 @@ class WandbRun:
                 job_type=kind,
                 dir=run.path,
                 mode=mode,
-                config={**run.config, **told},
+                config={**run.config, **provenance},
                 settings=wandb.Settings(console="off", silent=True, save_code=False),
             )
         except wandb.errors.Error as error:

@@ -61,8 +61,8 @@ def kappas_between(answers: np.ndarray) -> np.ndarray:
     Args:
         answers: question x respondent (1, 0, nan).
 
-    >>> said = np.tile([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], (20, 1))
-    >>> kappas_between(said).tolist()[0]
+    >>> answers = np.tile([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], (20, 1))
+    >>> kappas_between(answers).tolist()[0]
     [1.0, 1.0, -1.0]
     """
     yes, no = (answers == 1).astype(float), (answers == 0).astype(float)
@@ -81,8 +81,8 @@ def count_resampled(
 ) -> Counts:
     """Counts in bootstrap resamples of the questions, shape (resample, target); see `resampling`.
 
-    >>> said = np.array([[1.0], [0.0], [1.0], [0.0]])
-    >>> count_resampled(said, said, 99, seed=0).agreement().min().item()
+    >>> answers = np.array([[1.0], [0.0], [1.0], [0.0]])
+    >>> count_resampled(answers, answers, 99, seed=0).agreement().min().item()
     1.0
     """
     parts = _indicators(predicted, given)
@@ -106,8 +106,8 @@ def count_permuted(
     Args:
         strata: question -> stratum, within which rows are permuted. groups: see `resampling.permuted_rows`.
 
-    >>> said = np.array([[1.0], [0.0], [1.0], [0.0]])
-    >>> count_permuted(said, said, 99, seed=0).kappa().shape
+    >>> answers = np.array([[1.0], [0.0], [1.0], [0.0]])
+    >>> count_permuted(answers, answers, 99, seed=0).kappa().shape
     (99, 1)
     """
     rng = np.random.default_rng(seed)

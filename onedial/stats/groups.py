@@ -32,8 +32,8 @@ def labels_of(labels: Any, order: pd.Index, wanted: pd.Index, what: str) -> np.n
         labels = pd.Series(values, index=order)
     if not labels.index.is_unique:
         raise InputError(f"the {what} name {names(labels.index[labels.index.duplicated()].unique())} more than once")
-    found = labels.reindex(wanted)
-    blank = found.isna().to_numpy()
+    chosen = labels.reindex(wanted)
+    blank = chosen.isna().to_numpy()
     if blank.any():
         raise InputError(f"the {what} say nothing of {names(wanted[blank])}; give each a label")
-    return found.to_numpy()
+    return chosen.to_numpy()

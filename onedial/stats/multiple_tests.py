@@ -18,10 +18,10 @@ def adjusted(p: Floats) -> Floats:
     from scipy.stats import false_discovery_control  # scipy.stats takes a second to load
 
     known = np.isfinite(p)
-    found = np.full(p.shape, np.nan)
+    p_adjusted = np.full(p.shape, np.nan)
     if known.any():
-        found[known] = false_discovery_control(p[known])
-    return found
+        p_adjusted[known] = false_discovery_control(p[known])
+    return p_adjusted
 
 
 def holm(p: Floats) -> Floats:
@@ -35,9 +35,9 @@ def holm(p: Floats) -> Floats:
     """
     known = np.flatnonzero(np.isfinite(p))
     order = known[np.argsort(p[known], kind="stable")]
-    found = np.full(p.shape, np.nan)
-    found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
-    return found
+    p_adjusted = np.full(p.shape, np.nan)
+    p_adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
+    return p_adjusted
 
 
 def chi_squared_tail(value: float, df: float) -> float:

@@ -73,9 +73,9 @@ def model_means(values: np.ndarray, models: np.ndarray) -> np.ndarray:
         return np.asarray(values, float)[..., first]
     known = ~np.isnan(values)
     filled = np.where(known, values, 0)
-    own = [names == name for name in each]
+    masks = [names == name for name in each]
     with np.errstate(invalid="ignore"):
-        return np.stack([filled[..., mask].sum(-1) / known[..., mask].sum(-1) for mask in own], axis=-1)
+        return np.stack([filled[..., mask].sum(-1) / known[..., mask].sum(-1) for mask in masks], axis=-1)
 
 
 def panel_estimate(

@@ -59,8 +59,8 @@ def permuted_rows(
     rows = np.tile(np.arange(n_questions), (n_permutations, 1))
     if groups is not None:
         for places in _interchangeable(groups, np.zeros(n_questions, int) if strata is None else strata):
-            own = np.unique(groups[places], return_inverse=True)[1]
-            into, given = (_in_random_order(own, n_permutations, rng) for _ in range(2))
+            group = np.unique(groups[places], return_inverse=True)[1]
+            into, given = (_in_random_order(group, n_permutations, rng) for _ in range(2))
             rows[np.arange(n_permutations)[:, None], places[into]] = places[given]
         return rows
     if strata is None:
@@ -80,20 +80,20 @@ def groups_among(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | No
     return None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
 
 
-def counted_once(found: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+def counted_once(is_true: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     """How many groups hold a True, for each column: wordings of one question count as one.
 
     Args:
-        found: question x column, True or False. groups: question -> group; None where each is its own.
+        is_true: question x column, True or False. groups: question -> group; None where each is its own.
 
     >>> counted_once(np.array([[True, True], [True, False], [False, True]]), np.array([0, 0, 1])).tolist()
     [1, 2]
     """
     if groups is None or not len(groups):
-        return np.asarray(found.sum(axis=0))
+        return np.asarray(is_true.sum(axis=0))
     codes = np.unique(groups, return_inverse=True)[1]
-    held = np.zeros((int(codes.max()) + 1, *found.shape[1:]), bool)
-    np.logical_or.at(held, codes, found)
+    held = np.zeros((int(codes.max()) + 1, *is_true.shape[1:]), bool)
+    np.logical_or.at(held, codes, is_true)
     return np.asarray(held.sum(axis=0))
 
 
@@ -102,9 +102,9 @@ def _interchangeable(groups: np.ndarray, strata: np.ndarray) -> Iterator[np.ndar
     first = np.unique(groups, return_index=True)[1]
     codes = np.unique(groups, return_inverse=True)[1]
     sizes, stratum = np.bincount(codes), strata[first]
-    for own in np.unique(stratum):
+    for label in np.unique(stratum):
         pool: list[int] = []
-        left = [np.flatnonzero((stratum == own) & (sizes == size)) for size in np.unique(sizes[stratum == own])]
+        left = [np.flatnonzero((stratum == label) & (sizes == size)) for size in np.unique(sizes[stratum == label])]
         while left:
             pool += left.pop(0).tolist()
             if not left or min(len(pool), sum(map(len, left))) >= SMALLEST_STRATUM:
@@ -126,8 +126,8 @@ def strata_of(topics: np.ndarray) -> np.ndarray:
     [1, 1, 1, 1, 1, 0, 0]
     """
     names = np.array(["" if topic is None or topic != topic else str(topic) for topic in topics], dtype=object)
-    found, counts = np.unique(names, return_counts=True)
-    small = {name for name, count in zip(found, counts, strict=True) if not name or count < SMALLEST_STRATUM}
+    distinct, counts = np.unique(names, return_counts=True)
+    small = {name for name, count in zip(distinct, counts, strict=True) if not name or count < SMALLEST_STRATUM}
     pooled = np.array(["" if name in small else name for name in names], dtype=object)
     return np.unique(pooled, return_inverse=True)[1]
 

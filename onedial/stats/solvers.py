@@ -117,16 +117,16 @@ def _penalised_logistic(
         scores: (question, rank) U S. known, target: (question, column). strength: (column,) n lambda.
     """
     share = np.clip(target.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 1e-6, 1 - 1e-6).astype(np.float32)
-    found = np.zeros((scores.shape[1], len(strength)), dtype=np.float32)
+    solution = np.zeros((scores.shape[1], len(strength)), dtype=np.float32)
     left = np.arange(len(strength))
     bound, bound_intercept = (singular**2)[:, None] / 4 + strength, len(scores) / 4
-    weight, intercept, momentum = found.copy(), np.log(share / (1 - share)), np.ones(len(strength), dtype=np.float32)
+    weight, intercept, momentum = solution.copy(), np.log(share / (1 - share)), np.ones(len(strength), dtype=np.float32)
     ahead, ahead_intercept = weight, intercept
     for _ in range(_STEPS):
         residual = (expit(scores @ ahead + ahead_intercept) - target) * known
         step, step_intercept = (scores.T @ residual + strength * ahead) / bound, residual.sum(axis=0) / bound_intercept
         new, new_intercept = ahead - step, ahead_intercept - step_intercept
-        found[:, left] = new
+        solution[:, left] = new
         open_ = np.sqrt((step**2 * bound).sum(axis=0)) > _TOLERANCE * np.sqrt((new**2 * bound).sum(axis=0))
         if not open_.any():
             break
@@ -139,7 +139,7 @@ def _penalised_logistic(
             left, strength, known, target = left[open_], strength[open_], known[:, open_], target[:, open_]
             bound, weight, ahead = bound[:, open_], weight[:, open_], ahead[:, open_]
             intercept, ahead_intercept, momentum = intercept[open_], ahead_intercept[open_], momentum[open_]
-    return found
+    return solution
 
 
 def ridge(training: Training, labels: Floats, penalties: Sequence[float]) -> Floats:

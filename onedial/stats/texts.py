@@ -82,8 +82,8 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
     scores = np.full(wanted.shape, np.nan)
     has_value = train[:, None] & ~np.isnan(wanted)
     varies = [
-        bool(own.sum() >= _MIN_TO_TRAIN and np.ptp(values[own]))
-        for own, values in zip(has_value.T, wanted.T, strict=True)
+        bool(has.sum() >= _MIN_TO_TRAIN and np.ptp(values[has]))
+        for has, values in zip(has_value.T, wanted.T, strict=True)
     ]
     patterns, alike = np.unique(has_value, axis=1, return_inverse=True)
     for place, pattern in enumerate(patterns.T):
@@ -96,8 +96,8 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
 
         scores[:, columns] = fitted(known).predict(features).reshape(len(scores), len(columns))
         for seen, left in KFold(FOLDS, shuffle=True, random_state=0).split(known):
-            found = fitted(known[seen]).predict(features[known[left]])
-            scores[np.ix_(known[left], columns)] = found.reshape(len(left), len(columns))
+            predicted = fitted(known[seen]).predict(features[known[left]])
+            scores[np.ix_(known[left], columns)] = predicted.reshape(len(left), len(columns))
     return scores
 
 
@@ -129,10 +129,10 @@ def nearest_texts(texts: Sequence[str], k: int, groups: np.ndarray | None = None
     """
     vectors = text_vectors(texts)
     groups = np.arange(len(texts)) if groups is None else groups
-    found = np.empty((len(texts), k), dtype=int)
+    nearest = np.empty((len(texts), k), dtype=int)
     for start in range(0, len(texts), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(texts)))
         likeness = (vectors[rows] @ vectors.T).toarray()
         likeness[groups[rows, None] == groups] = -1
-        found[rows] = np.argsort(-likeness, axis=1, kind="stable")[:, :k]
-    return found
+        nearest[rows] = np.argsort(-likeness, axis=1, kind="stable")[:, :k]
+    return nearest

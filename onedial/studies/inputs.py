@@ -154,5 +154,5 @@ def forecast(
         split: [template.fill(question.rendered) for question in inputs.in_splits(split)]
         for split in inputs.splits.values()
     }
-    told = forecast_of(options.model, asked | dict(beside or {}), loads, options.revision, options.dtype)
-    return f"{options.model}, {len(inputs.questions)} questions{more}, {told}"
+    time = forecast_of(options.model, asked | dict(beside or {}), loads, options.revision, options.dtype)
+    return f"{options.model}, {len(inputs.questions)} questions{more}, {time}"

@@ -77,9 +77,9 @@ def multiverse_loads(
     others = universes_of(options, dict.fromkeys(wordings, ""), [layer for layer in layers if layer != taken])
     runs = [as_run(options), *(replace(each, layer=str(taken)) if each.layer == options.layer else each
                                for each in others.values())]  # fmt: skip
-    told = [loads(each, lengths, size, dtype) for each in runs]
-    together = {name: [load for each in told for load in each[name]] for name in (PLANNING, SWEEP, JUDGING)}
-    return {START: told[0][START]} | together | {"report": told[0]["report"]}
+    by_run = [loads(each, lengths, size, dtype) for each in runs]
+    together = {name: [load for each in by_run for load in each[name]] for name in (PLANNING, SWEEP, JUDGING)}
+    return {START: by_run[0][START]} | together | {"report": by_run[0]["report"]}
 
 
 @dataclass

@@ -113,8 +113,8 @@ def foreseen(subject: TurnedSubject, reports: Sequence[SelfReport], options: Pro
     who, n_settings = str(subject.weights["name_or_path"]), len(subject.settings)
     questions = [CLOSED_BOOK.prompt(each.rendered) for each in subject.questions]
     asks = [Ask(who, None, questions * (1 if options.no_answers else 1 + n_settings), CLOSED_BOOK)]
-    said = "x" * CHARACTERS_PER_TOKEN * WRITTEN["closed book"]
-    written = pd.DataFrame({"question_id": [each.id for each in subject.questions], "text": said})
+    text = "x" * CHARACTERS_PER_TOKEN * WRITTEN["closed book"]
+    written = pd.DataFrame({"question_id": [each.id for each in subject.questions], "text": text})
     for report in reports:
         items = items_of(report, subject.questions, written.assign(magnitude=0.0, correct=float("nan")), options.seed)
         asks += report.asks(who, items * (1 + n_settings * (1 + options.controls)))

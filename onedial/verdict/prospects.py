@@ -52,13 +52,13 @@ class Prospects:
         """What to know and what to do, in a sentence."""
         counts = self.status[self.status != POSSIBLE].value_counts()
         why = "".join(f", {count} {_WHY[str(name)]}" for name, count in counts.items())
-        told = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
+        sentence = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
         if self.suffices:
-            return told
+            return sentence
         alone = ", all of one base model" if 0 < self.n_models < MIN_MODELS else ""
         return (
             f"a verdict needs {2 * MIN_TEST} questions and {MIN_TARGETS} targets of {MIN_MODELS} base models; you have "
-            f"{self.n_questions} questions, and {told}{alone}; give a panel of more, more of its questions "
+            f"{self.n_questions} questions, and {sentence}{alone}; give a panel of more, more of its questions "
             "(--n-questions), or say by --respondents which model each target is"
         )
 

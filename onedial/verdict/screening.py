@@ -75,14 +75,14 @@ def _copies(case: Case) -> Finding:
     models, labels = [*case.near_copies.models, "\0the subject"], [*names, "the unsteered subject"]
     kappas = kappas_between(answers)
     pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= COPY, k=1)) if models[one] != models[other]]
-    told = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
+    pairs_named = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
     about = {labels[place] for pair in pairs for place in pair} & set(names)
     for name, given, unsteered in zip(names, case.given.T, kappas[-1], strict=False):
         kappa = kappas_between(np.column_stack([given, _as_often(case.dial.ease, given)]))[0, 1]
         if kappa >= COPY and not unsteered >= COPY:
-            told.append(f"{name} and the subject where it says yes as often ({kappa:.2f})")
+            pairs_named.append(f"{name} and the subject where it says yes as often ({kappa:.2f})")
             about.add(name)
-    return sorted(about), {"pairs": listed(told, 3)}
+    return sorted(about), {"pairs": listed(pairs_named, 3)}
 
 
 def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
@@ -94,13 +94,13 @@ def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def _near(case: Case) -> Finding:
-    copies, told = case.near_copies, []
+    copies, groups_named = case.near_copies, []
     joins = copies.joins.set_index("models") if copies.groups else pd.DataFrame()
     for group in copies.groups:
         row = joins.loc[" + ".join(group)]
-        told.append(f"{listed(group)} ({row['correlation']:.2f}, where {row['expected']:.2f} was expected)")
+        groups_named.append(f"{listed(group)} ({row['correlation']:.2f}, where {row['expected']:.2f} was expected)")
     joined = np.isin(case.models, [" + ".join(group) for group in copies.groups])
-    return [str(name) for name in case.targets[joined]], {"groups": "; ".join(told)}
+    return [str(name) for name in case.targets[joined]], {"groups": "; ".join(groups_named)}
 
 
 def _framings(case: Case) -> Finding:

@@ -186,7 +186,7 @@ def read_without_labels(material: StatementStreams, draws: Floats, seed: int = 0
 
 def _held_out(material: StatementStreams, polar: float, seed: int) -> Floats:
     """Each statement's probabilities by a search that has not seen its topic, the end told in those it has seen."""
-    found = np.empty(material.streams.shape[:3])
+    p_held_out = np.empty(material.streams.shape[:3])
     for fold in range(material.folds.n_folds):
         held_out = material.folds.inside(fold)
         every = material.normalised(~held_out, apart=polar > 0)
@@ -196,8 +196,8 @@ def _held_out(material: StatementStreams, polar: float, seed: int) -> Floats:
             material.holds[~held_out].reshape(-1, 1),
         )
         turned = auroc_by_column(score, holds, np.zeros(len(score), dtype=np.intp))[0] < 0.5
-        found[held_out] = 1 - p[held_out] if turned else p[held_out]
-    return found
+        p_held_out[held_out] = 1 - p[held_out] if turned else p[held_out]
+    return p_held_out
 
 
 def _by_labels(material: StatementStreams, truths: Floats) -> Floats:

@@ -209,11 +209,11 @@ def directions_of(training: Training, truth: Floats, penalties: Floats, method: 
     Args:
         truth: (question, label). penalties: (label,).
     """
-    found = np.empty((training.rows.shape[1], truth.shape[1]))
+    directions = np.empty((training.rows.shape[1], truth.shape[1]))
     for value in np.unique(penalties):
         columns = penalties == value
-        found[:, columns] = METHODS[method](training, truth[:, columns], [float(value)])[0]
-    return found / training.scale[:, None]
+        directions[:, columns] = METHODS[method](training, truth[:, columns], [float(value)])[0]
+    return directions / training.scale[:, None]
 
 
 def shuffled_directions(
@@ -225,8 +225,8 @@ def shuffled_directions(
     copies = [
         shuffled_within(truth, task.folds.topic, task.seed * 7919 + number, task.folds.group) for number in range(n)
     ]
-    found = directions_of(training, np.hstack(copies), np.tile(penalties, n), method)
-    return rearrange(found, "d_model (copy label) -> copy d_model label", copy=n)
+    directions = directions_of(training, np.hstack(copies), np.tile(penalties, n), method)
+    return rearrange(directions, "d_model (copy label) -> copy d_model label", copy=n)
 
 
 def _both(training: Training, one: Floats, other: Floats) -> tuple[float, float]:
@@ -243,9 +243,9 @@ def _cosine(one: Floats, other: Floats) -> float:
 def _reliability(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, method: str, n_halves: int) -> Floats:
     """(label,) mean cosine of the directions from two halves of the topics."""
     rng = np.random.default_rng(task.seed)
-    found = np.full((n_halves, truth.shape[1]), np.nan)
+    cosines = np.full((n_halves, truth.shape[1]), np.nan)
     for number in range(n_halves):
         first = np.isin(task.folds.topic, rng.permutation(task.folds.n_topics)[: task.folds.n_topics // 2])
         halves = [directions_of(Training.of(rows[half]), truth[half], strength, method) for half in (first, ~first)]
-        found[number] = [_cosine(one, other) for one, other in zip(*(half.T for half in halves), strict=True)]
-    return found.mean(axis=0) if n_halves else np.full(truth.shape[1], np.nan)
+        cosines[number] = [_cosine(one, other) for one, other in zip(*(half.T for half in halves), strict=True)]
+    return cosines.mean(axis=0) if n_halves else np.full(truth.shape[1], np.nan)

@@ -72,8 +72,8 @@ class Concordance:
         agreeing, pairs = np.zeros((folds.n_topics,) * 2), np.zeros((folds.n_topics,) * 2)
         known = np.isfinite(truth) & np.isfinite(score)
         for fold in range(folds.n_folds):
-            own = known & (folds.fold == fold)
-            yes, no = np.flatnonzero(own & (truth == 1)), np.flatnonzero(own & (truth == 0))
+            in_fold = known & (folds.fold == fold)
+            yes, no = np.flatnonzero(in_fold & (truth == 1)), np.flatnonzero(in_fold & (truth == 0))
             if not len(yes) or not len(no):
                 continue
             above = (np.sign(score[yes][:, None] - score[no][None, :]) + 1) / 2

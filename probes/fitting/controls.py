@@ -52,11 +52,11 @@ def control_labels(texts: Sequence[str], n: int, seed: int = 0) -> Floats:
     openings = [next(iter(text.lower().split()), "") for text in texts]
     kinds, kind = np.unique(openings, return_inverse=True)
     rng = np.random.default_rng(seed)
-    found: list[Floats] = []
+    labels: list[Floats] = []
     for _ in range(200 * n):
-        if len(found) == n:
+        if len(labels) == n:
             break
         label = (rng.random(len(kinds)) < 0.5)[kind].astype(float)
         if _SMALLER_SIDE <= label.mean() <= 1 - _SMALLER_SIDE:
-            found.append(label)
-    return np.stack(found, axis=1) if found else np.zeros((len(texts), 0))
+            labels.append(label)
+    return np.stack(labels, axis=1) if labels else np.zeros((len(texts), 0))

@@ -71,12 +71,12 @@ class CrossFitted:
 
     def probability(self) -> Floats:
         """(question, label) calibrated by the inner scores of each fold's training questions."""
-        found = np.full(self.score.shape, np.nan)
+        calibrated = np.full(self.score.shape, np.nan)
         for fold in range(self.folds.n_folds):
-            own, others = self.folds.inside(fold), ~self.folds.inside(fold)
+            inside, others = self.folds.inside(fold), ~self.folds.inside(fold)
             shift, slope = platt(self.inner[fold][others], self.truth[others])
-            found[own] = expit(shift + slope * self.score[own])
-        return found
+            calibrated[inside] = expit(shift + slope * self.score[inside])
+        return calibrated
 
     def take(self, names: Sequence[str]) -> "CrossFitted":
         """The same scores for some of the labels."""
@@ -231,7 +231,7 @@ def _chosen(job: Job, outer: Floats, inner: Floats, grid: Sequence[float], folds
     n_folds, n, n_penalties, n_labels = inner.shape
     score, kept, penalty = np.empty((n, n_labels)), np.empty((n_folds, n, n_labels)), np.empty((n_folds, n_labels))
     for fold in range(n_folds):
-        own, others = folds.inside(fold), ~folds.inside(fold)
+        inside, others = folds.inside(fold), ~folds.inside(fold)
         best = np.zeros(n_labels, dtype=int)
         if n_penalties > 1:
             columns = inner[fold][others].reshape(int(others.sum()), -1)
@@ -239,7 +239,7 @@ def _chosen(job: Job, outer: Floats, inner: Floats, grid: Sequence[float], folds
             ranked = np.nan_to_num(area, nan=0.5).reshape(n_penalties, n_labels)[::-1]  # the strongest comes first
             best = n_penalties - 1 - ranked.argmax(axis=0)
         each = np.arange(n_labels)
-        score[own] = outer[own][:, best, each]
+        score[inside] = outer[inside][:, best, each]
         kept[fold] = inner[fold][:, best, each]
         penalty[fold] = np.asarray(grid)[best]
     return CrossFitted(job.labels, truth, score, kept, penalty, folds)

@@ -106,22 +106,22 @@ def labels_of(
     model = store.key.model
     others, subjects = drop_own(panel, model.name, model.fingerprints)
     right = correctness_of(panel)
-    found = _own_answer(store)
+    labels = _own_answer(store)
     known = correct if correct is not None else _mean_of(right, subjects)
     if known is not None:
-        found[OWN_CORRECT] = known.reindex(questions)
+        labels[OWN_CORRECT] = known.reindex(questions)
     difficulty = _difficulty(others)
-    found[EASY] = (difficulty < difficulty.median()).astype(float).where(difficulty.notna())
-    found |= {target_label(str(name)): others.answers[name] for name in others.answers}
+    labels[EASY] = (difficulty < difficulty.median()).astype(float).where(difficulty.notna())
+    labels |= {target_label(str(name)): others.answers[name] for name in others.answers}
     by_model = _correct_by_model(others, right)
-    found |= {correct_label(str(name)): by_model[name] for name in by_model}
-    enough = {name: values for name, values in found.items() if _smaller_side(values) >= least}
-    if left_out := [f"{name} ({_smaller_side(values)})" for name, values in found.items() if name not in enough]:
+    labels |= {correct_label(str(name)): by_model[name] for name in by_model}
+    enough = {name: values for name, values in labels.items() if _smaller_side(values) >= least}
+    if left_out := [f"{name} ({_smaller_side(values)})" for name, values in labels.items() if name not in enough]:
         notice(
             f"{len(left_out)} labels are left out, since fewer than {least} questions stand on one side: "
             f"{', '.join(left_out)}"
         )
-    if OWN_CORRECT not in found:
+    if OWN_CORRECT not in labels:
         notice("no label 'own correct': the panel does not say which of the subject's own answers were right")
     if not enough:
         raise InputError(f"no label has {least} questions of either kind; ask more questions")
@@ -152,10 +152,10 @@ def fact_labels(store: ActivationStore, truth: Mapping[str, float], least: int =
     facts = list(store.question_ids)
     if unknown := [fact for fact in facts if fact not in truth]:
         raise InputError(f"{len(unknown)} facts have no truth, first {unknown[0]!r}; give 1 or 0 for each")
-    found = {FACT_TRUE: pd.Series({fact: truth[fact] for fact in facts}, dtype=float)}
-    (said,) = _own_answer(store, "facts").values()
-    found[FACT_YES] = said
-    kept = {name: values for name, values in found.items() if _smaller_side(values) >= least}
+    labels = {FACT_TRUE: pd.Series({fact: truth[fact] for fact in facts}, dtype=float)}
+    (said_yes,) = _own_answer(store, "facts").values()
+    labels[FACT_YES] = said_yes
+    kept = {name: values for name, values in labels.items() if _smaller_side(values) >= least}
     if FACT_TRUE not in kept:
         raise InputError(
             f"{len(facts)} facts are too few; a probe needs {least} that are true and {least} that are not"
@@ -202,12 +202,12 @@ def _difficulty(panel: ResponseMatrix) -> pd.Series:
 def _correct_by_model(panel: ResponseMatrix, right: pd.DataFrame | None) -> pd.DataFrame:
     """Question x base model, 1 / 0 / nan; a base model's framings share its closed-book answer."""
     models = panel.respondents["model"]
-    found = {}
+    means = {}
     for model in dict.fromkeys(models):
         mean = _mean_of(right, list(models.index[models == model]))
         if mean is not None:
-            found[str(model)] = mean
-    return pd.DataFrame(found, index=panel.answers.index, dtype=float)
+            means[str(model)] = mean
+    return pd.DataFrame(means, index=panel.answers.index, dtype=float)
 
 
 def _mean_of(right: pd.DataFrame | None, respondents: Collection[str]) -> pd.Series | None:

@@ -201,7 +201,7 @@ def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> 
     directions = training.normalised(METHODS[method](training, fitted.truth, grid))
     shift, slope = platt(fitted.score, fitted.truth)
     chosen = best_penalties(fitted)
-    found = {}
+    probes = {}
     for at, label in enumerate(fitted.labels):
         weight = directions[grid.index(chosen[at]), :, at] / training.scale
         length = float(np.linalg.norm(weight))
@@ -212,7 +212,7 @@ def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> 
             )
         area = Concordance.of(fitted.score[:, at], fitted.truth[:, at], fitted.folds).area(draws)
         readable = max(float(slope[at]), 0.0)  # scores that lean the wrong way on held-out topics tell nothing
-        found[label] = Probe(
+        probes[label] = Probe(
             direction=torch.from_numpy(weight / length).float(),
             slope=readable * length,
             intercept=float(shift[at] - readable * (weight @ training.mean)),
@@ -221,7 +221,7 @@ def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> 
             n_positive=area.n_positive,
             n_negative=area.n_negative,
         )
-    return found
+    return probes
 
 
 def _rows(residuals: Tensor, labels: ArrayLike | Tensor) -> tuple[Floats, Floats]:

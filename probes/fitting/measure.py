@@ -135,14 +135,14 @@ class ProbeTask:
     @cached_property
     def meaningless(self) -> dict[str, Floats]:
         """Name -> (question,) labels that mean nothing: `shuffled <k>: <label>` and `control <k>`."""
-        found: dict[str, Floats] = {}
+        labels: dict[str, Floats] = {}
         for number in range(self.n_shuffled):
             shuffled = shuffled_within(self.values, self.folds.topic, self.seed * 1000 + number, self.folds.group)
-            found |= {f"shuffled {number}: {name}": shuffled[:, at] for at, name in enumerate(self.labels)}
+            labels |= {f"shuffled {number}: {name}": shuffled[:, at] for at, name in enumerate(self.labels)}
         control = control_labels(self.texts, self.n_control, self.seed)
         yes = control.sum(axis=0)
         control = control[:, np.minimum(yes, len(control) - yes) >= LEAST_OF_A_KIND]  # of few questions, not all coins
-        return found | {f"control {number}": column for number, column in enumerate(control.T)}
+        return labels | {f"control {number}": column for number, column in enumerate(control.T)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +187,9 @@ def measure_layer(
     jobs = [Job(name, tuple(task.labels), task.values) for name in methods]
     if task.meaningless:  # by ridge, which is quick: chance is the same for all
         jobs.append(Job("ridge", tuple(task.meaningless), np.column_stack(list(task.meaningless.values()))))
-    found = cross_fit_jobs(of_rows(rows), jobs, task.folds)
-    fitted = dict(zip(methods, found, strict=False))
-    chance = _chance(task, found[-1] if task.meaningless else None)
+    cross_fits = cross_fit_jobs(of_rows(rows), jobs, task.folds)
+    fitted = dict(zip(methods, cross_fits, strict=False))
+    chance = _chance(task, cross_fits[-1] if task.meaningless else None)
     lines = []
     for name in methods:
         probability = fitted[name].probability()
@@ -233,9 +233,9 @@ def calibration_error(probability: Floats, truth: Floats) -> float:
 
 def _chance(task: ProbeTask, scores: CrossFitted | None) -> dict[str, float]:
     """Mean AUROC of each label's shuffled copies, and under "" that of the control labels; nan where there are none."""
-    found: dict[str, list[float]] = {name: [] for name in [*task.labels, ""]}
+    aurocs: dict[str, list[float]] = {name: [] for name in [*task.labels, ""]}
     if scores is not None:
         area = auroc_by_column(scores.score, scores.truth, task.folds.fold)
         for name, value in zip(scores.labels, area, strict=True):
-            found["" if name.startswith("control ") else name.split(": ", 1)[1]].append(float(value))
-    return {name: float(np.mean(values)) if values else float("nan") for name, values in found.items()}
+            aurocs["" if name.startswith("control ") else name.split(": ", 1)[1]].append(float(value))
+    return {name: float(np.mean(values)) if values else float("nan") for name, values in aurocs.items()}

@@ -86,8 +86,8 @@ def what_is_added(
     for other in base:
         if label not in other.labels or not np.array_equal(other.folds.fold, folds.fold):
             raise InputError(f"a base probe knows no label {label!r} on these folds; fit it on the same ones")
-    own, place = reading.labels.index(label), [other.labels.index(label) for other in base]
-    truth = reading.truth[:, own].copy()
+    column, place = reading.labels.index(label), [other.labels.index(label) for other in base]
+    truth = reading.truth[:, column].copy()
     numbers = np.zeros((len(truth), 0)) if known is None else known
     truth[~np.isfinite(numbers).all(axis=1)] = np.nan
     usable = np.isfinite(truth)
@@ -98,7 +98,7 @@ def what_is_added(
         inner = np.column_stack([numbers, *(other.inner[fold][:, at] for other, at in zip(base, place, strict=True))])
         for name, more_inner, more_outer in (
             ("base", inner, outer),
-            ("both", np.c_[inner, reading.inner[fold][:, own]], np.c_[outer, reading.score[:, own]]),
+            ("both", np.c_[inner, reading.inner[fold][:, column]], np.c_[outer, reading.score[:, column]]),
         ):
             weight = fit_logistic(more_inner[train], truth[train])
             scores[name][judged] = weight[0] + more_outer[judged] @ weight[1:]
@@ -111,7 +111,7 @@ def what_is_added(
         added=added,
         low=low,
         high=high,
-        p=added_test(truth, outer, reading.score[:, own], folds, seed=seed),
+        p=added_test(truth, outer, reading.score[:, column], folds, seed=seed),
     )
 
 

@@ -41,33 +41,33 @@ def readers_of(rows: Floats, folds: TopicFolds) -> Readers:
     >>> len(readers_of(rng.standard_normal((80, 8)), folds))
     5
     """
-    found = []
+    readings = []
     for fold in range(folds.n_folds):
         judged = folds.inside(fold)
         training = Training.of(rows[~judged])
         directions = lda(training, np.eye(len(training.rows)), NO_PENALTY)[0]
-        found.append((training.standardised(rows[judged]) @ directions, training.rows @ directions))
-    return found
+        readings.append((training.standardised(rows[judged]) @ directions, training.rows @ directions))
+    return readings
 
 
 def held_out(readers: Readers, values: Floats, folds: TopicFolds) -> Floats:
     """(question, column) readings of each column by the probe of the other folds, in its standard deviations there."""
-    found = np.empty_like(values)
+    standardised = np.empty_like(values)
     for fold, (judge, train) in enumerate(readers):
         judged = folds.inside(fold)
         spread = (train @ values[~judged]).std(axis=0)
-        found[judged] = judge @ values[~judged] / np.where(spread > 0, spread, 1.0)
-    return found
+        standardised[judged] = judge @ values[~judged] / np.where(spread > 0, spread, 1.0)
+    return standardised
 
 
 def copies_within(values: Floats, topic: NDArray[np.intp], group: NDArray[np.intp] | None, n: int, seed: int) -> Floats:
     """(question, copy) the values shuffled within topics; groups change places as wholes, with others of their size."""
     rng = np.random.default_rng(seed)
-    found = np.empty((len(values), n))
+    copies = np.empty((len(values), n))
     if group is None:
         order = np.argsort(topic, kind="stable")
-        found[order] = values[np.argsort(rng.random((len(values), n)) + topic[:, None], axis=0)]
-        return found
+        copies[order] = values[np.argsort(rng.random((len(values), n)) + topic[:, None], axis=0)]
+        return copies
     # A group that lies in several topics counts as one in each.
     _, cell = np.unique(np.stack([topic, group]), axis=1, return_inverse=True)
     size = np.bincount(cell)[cell]
@@ -75,8 +75,8 @@ def copies_within(values: Floats, topic: NDArray[np.intp], group: NDArray[np.int
         places = np.flatnonzero((topic == kind[0]) & (size == kind[1]))
         members = places[np.argsort(cell[places], kind="stable")].reshape(-1, kind[1])
         drawn = np.argsort(rng.random((len(members), n)), axis=0)
-        found[members.ravel()] = values[members][drawn].transpose(0, 2, 1).reshape(-1, n)
-    return found
+        copies[members.ravel()] = values[members][drawn].transpose(0, 2, 1).reshape(-1, n)
+    return copies
 
 
 def auroc_of_copies(

@@ -72,9 +72,9 @@ class Draws:
     def __contains__(self, key: tuple[str, str, int]) -> bool:
         return key in self._held
 
-    def add(self, key: tuple[str, str, int], found: Found | list[Found]) -> None:
+    def add(self, key: tuple[str, str, int], result: Found | list[Found]) -> None:
         """What a seed found; a line without numbers where nothing can be said."""
-        rows = (found if isinstance(found, list) else [found]) or [{}]
+        rows = (result if isinstance(result, list) else [result]) or [{}]
         self._rows += [{**dict(zip(KEY, key, strict=True)), **row, **self._settings} for row in rows]
         self._held.add(key)
 
@@ -90,8 +90,8 @@ class Draws:
             return pd.DataFrame(self._rows)
         order: dict[Any, int] = {key: place for place, key in enumerate(keys)}
         placed = [(order.get(tuple(row[name] for name in KEY)), row) for row in self._rows]
-        found = sorted(((at, row) for at, row in placed if at is not None), key=_first)
-        return pd.DataFrame([row for _, row in found])
+        results = sorted(((at, row) for at, row in placed if at is not None), key=_first)
+        return pd.DataFrame([row for _, row in results])
 
 
 def _first(pair: tuple[int, Found]) -> int:
@@ -104,23 +104,23 @@ def by_cell(tell: Callable[[pd.DataFrame], Rows], *names: str) -> Callable[[pd.D
 
     def told(draws: pd.DataFrame) -> pd.DataFrame:
         rows = []
-        for key, own in draws.groupby(list(KEY[:2]), sort=False):
-            found = own.drop(columns=list(KEY)).dropna(axis=1, how="all").astype(float)
-            named = dict(zip(names, (*key, own["seed"].nunique())[-len(names) :], strict=True))
-            rows += [named | row for row in tell(found)]
+        for key, of_cell in draws.groupby(list(KEY[:2]), sort=False):
+            values = of_cell.drop(columns=list(KEY)).dropna(axis=1, how="all").astype(float)
+            named = dict(zip(names, (*key, of_cell["seed"].nunique())[-len(names) :], strict=True))
+            rows += [named | row for row in tell(values)]
         return pd.DataFrame(rows).round(5)
 
     return told
 
 
-def mean_and_error(found: pd.DataFrame) -> Rows:
+def mean_and_error(draws: pd.DataFrame) -> Rows:
     """A row for each number: its mean over the draws, and the mean's standard error."""
-    return [{"what": str(what), "found": column.mean(), "se": column.sem()} for what, column in found.items()]
+    return [{"what": str(what), "found": column.mean(), "se": column.sem()} for what, column in draws.items()]
 
 
-def means(found: pd.DataFrame) -> Rows:
+def means(draws: pd.DataFrame) -> Rows:
     """One row: the mean of each number."""
-    return [{str(what): float(column.mean()) for what, column in found.items()}]
+    return [{str(what): float(column.mean()) for what, column in draws.items()}]
 
 
 def one_line_each(table: pd.DataFrame) -> pd.DataFrame:

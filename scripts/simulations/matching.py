@@ -88,10 +88,10 @@ STUDIES = {
 }
 
 
-def told(found: pd.DataFrame) -> Rows:
+def told(draws: pd.DataFrame) -> Rows:
     """A row for each number that a simulation tells."""
-    points = found.quantile([0.05, 0.5, 0.95]).T.set_axis(["low", "median", "high"], axis=1)
-    about = found.agg(["count", "mean", "sem"]).T.set_axis(["n", "mean", "se"], axis=1).astype({"n": int})
+    points = draws.quantile([0.05, 0.5, 0.95]).T.set_axis(["low", "median", "high"], axis=1)
+    about = draws.agg(["count", "mean", "sem"]).T.set_axis(["n", "mean", "se"], axis=1).astype({"n": int})
     return about.join(points).rename_axis("what").reset_index().to_dict("records")
 
 

@@ -26,9 +26,9 @@ def drawn(name: str, place: int) -> Found:
     case = sweep_grid(sweep).beside(panel)
     orders, given = case.orders, case.given[case.ordered]
     models = framings_of(panel.columns)["model"].to_numpy()
-    own, other = (auc(order, given) for order in orders)
+    of_order, other = (auc(order, given) for order in orders)
     drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
-    number = panel_estimate(own - other, drawn - others, None, models)
+    number = panel_estimate(of_order - other, drawn - others, None, models)
     return {"towards": number.low > 0, "away": number.high < 0}
 
 
@@ -36,8 +36,8 @@ def told(table: pd.DataFrame) -> pd.DataFrame:
     """By scenario and over all: panels, shares said to lie towards, away and either, and Wilson's interval of that."""
     table = table.rename(columns={"cell": "scenario"}).assign(either=table["towards"] | table["away"])
     parts = {**dict(iter(table.groupby("scenario", sort=False))), "all": table}
-    shares = pd.DataFrame({name: own[["towards", "away", "either"]].mean() for name, own in parts.items()}).T
-    shares.insert(0, "n", pd.Series({name: len(own) for name, own in parts.items()}))
+    shares = pd.DataFrame({name: part[["towards", "away", "either"]].mean() for name, part in parts.items()}).T
+    shares.insert(0, "n", pd.Series({name: len(part) for name, part in parts.items()}))
     shares["low"], shares["high"] = wilson_interval(shares["either"] * shares["n"], shares["n"])
     return shares.rename_axis("scenario").reset_index().round(5)
 

@@ -46,8 +46,8 @@ def panel(seed: int) -> Panel:
     families = rng.standard_normal((N_QUESTIONS, N_FAMILIES))
     family = np.arange(N_RESPONDENTS) % N_FAMILIES
     answers = np.column_stack([
-        says_yes(rng.normal(0.5, 0.7), rng.uniform(0.6, 0.9) * easiness + OF_FAMILY * families[:, own], rng)
-        for own in family
+        says_yes(rng.normal(0.5, 0.7), rng.uniform(0.6, 0.9) * easiness + OF_FAMILY * families[:, family_code], rng)
+        for family_code in family
     ])  # fmt: skip
     frame = pd.DataFrame(answers.astype(float), columns=[f"m{place}" for place in range(N_RESPONDENTS)])
     bank = QuestionBank.of(frame, pd.Series(family, frame.columns))
@@ -62,8 +62,8 @@ def like_the_panel(given: Panel, rng: np.random.Generator) -> np.ndarray:
 
 
 def of_a_family(given: Panel, rng: np.random.Generator) -> np.ndarray:
-    own = given.families[:, rng.integers(N_FAMILIES)]
-    return says_yes(rng.normal(0.5, 0.7), rng.uniform(0.6, 0.9) * given.easiness + OF_FAMILY * own, rng)
+    of_family = given.families[:, rng.integers(N_FAMILIES)]
+    return says_yes(rng.normal(0.5, 0.7), rng.uniform(0.6, 0.9) * given.easiness + OF_FAMILY * of_family, rng)
 
 
 def copy(given: Panel, rng: np.random.Generator) -> np.ndarray:
@@ -109,7 +109,7 @@ KINDS: dict[str, Kind] = {
 
 def newcomers(kind: str, seed: int) -> list[dict[str, float]]:
     """What is said of the newcomers of a kind to one panel."""
-    given, found = panel(seed), []
+    given, rows = panel(seed), []
     for number in range(NEWCOMERS):
         answers = KINDS[kind](given, np.random.default_rng([1, seed, number]))
         placement = given.bank.place({})
@@ -119,19 +119,19 @@ def newcomers(kind: str, seed: int) -> list[dict[str, float]]:
         truth, (low, high) = float(ndtri(answers.mean())), placement.interval
         row = {"error": placement.threshold - truth, "covered": low <= truth <= high}
         row |= {"of_rate": placement.yes_rate - answers.mean(), "follows": placement.follows}
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
-def told(found: pd.DataFrame) -> Rows:
-    with_threshold = found[np.isfinite(found["error"])]
+def told(draws: pd.DataFrame) -> Rows:
+    with_threshold = draws[np.isfinite(draws["error"])]
     return [
         {
-            "n": len(found),
+            "n": len(draws),
             "rmse": float(np.sqrt((with_threshold["error"] ** 2).mean())),
             "coverage": with_threshold["covered"].mean(),
-            "rate_rmse": float(np.sqrt((found["of_rate"] ** 2).mean())),
-            "follows": found["follows"].mean(),
+            "rate_rmse": float(np.sqrt((draws["of_rate"] ** 2).mean())),
+            "follows": draws["follows"].mean(),
         }
     ]
 

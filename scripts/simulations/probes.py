@@ -48,8 +48,8 @@ def off(value: float, low: float, high: float) -> float:
 
 def unit(vector: Floats) -> Floats:
     """The same direction, of length 1."""
-    found: Floats = vector / np.linalg.norm(vector)
-    return found
+    of_length_1: Floats = vector / np.linalg.norm(vector)
+    return of_length_1
 
 
 def pair_of_directions(rng: np.random.Generator, cosine: float) -> Floats:
@@ -97,12 +97,12 @@ def by_chance(rng: np.random.Generator, shift: float, effect: float) -> Found:
     }
 
 
-def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, told: float) -> Found:
+def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, in_words: float) -> Found:
     """Whether a stream adds to words: the words tell the label with this weight, the stream reads it and no words."""
     rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
-    words = told * labels + rng.standard_normal((N_QUESTIONS, 1))
-    found = beyond_known(rows, labels[:, 0], words, FOLDS, N_DRAWS, int(rng.integers(10**6)))
-    return {"adds to the words (p)": found.p, "mean correlation": found.correlation}
+    words = in_words * labels + rng.standard_normal((N_QUESTIONS, 1))
+    gain = beyond_known(rows, labels[:, 0], words, FOLDS, N_DRAWS, int(rng.integers(10**6)))
+    return {"adds to the words (p)": gain.p, "mean correlation": gain.correlation}
 
 
 def small_topics(rng: np.random.Generator, shift: float, per_topic: int, wordings: int) -> Found:
@@ -152,20 +152,20 @@ def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> 
     def said(turned: bool) -> StatementStreams:
         holds = np.stack([true, 1 - true if turned else true], axis=1)
         signs = (2 * holds - 1)[:, :, None] * np.array([1.0, -1.0])
-        found = rng.standard_normal((n, 2, 2, D_MODEL)) + topics[:, None, None] + truth * signs[..., None] * axis
-        found[:, :, 0] += 3 * answer
-        found[:, 1] += 3 * polarity
-        return StatementStreams(found, true, folds)
+        streams = rng.standard_normal((n, 2, 2, D_MODEL)) + topics[:, None, None] + truth * signs[..., None] * axis
+        streams[:, :, 0] += 3 * answer
+        streams[:, 1] += 3 * polarity
+        return StatementStreams(streams, true, folds)
 
-    own = read_without_labels(said(understood), topic_draws(n_topics, N_DRAWS)).set_index("method")
-    found = {f"{method}: AUROC off .5": off(0.5, row["low"], row["high"]) for method, row in own.iterrows()}
-    found["supervised: reads (p)"] = own.loc["supervised", "p_reads"]
+    readings = read_without_labels(said(understood), topic_draws(n_topics, N_DRAWS)).set_index("method")
+    streams = {f"{method}: AUROC off .5": off(0.5, row["low"], row["high"]) for method, row in readings.iterrows()}
+    streams["supervised: reads (p)"] = readings.loc["supervised", "p_reads"]
     for method in ("ccs", "polar ccs"):
-        found |= {
-            f"mean {name.replace('_', ' ')}, {method}": float(own.loc[method, name])
+        streams |= {
+            f"mean {name.replace('_', ' ')}, {method}": float(readings.loc[method, name])
             for name in ("polar_gap", "contradiction")
         }
-    return found
+    return streams
 
 
 def own_ability(rng: np.random.Generator, shared: float, private: float) -> Found:
@@ -194,9 +194,9 @@ def own_ability(rng: np.random.Generator, shared: float, private: float) -> Foun
     task = ProbeTask(truth, TEXTS, FOLDS, n_bootstrap=N_DRAWS)
     fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["lda"])["lda"]
     table = own_or_shared(rows, fitted, task, labels)
-    own, other = table[table["own"]].iloc[0], table[~table["own"]].iloc[0]
+    itself, other = table[table["own"]].iloc[0], table[~table["own"]].iloc[0]
     return {
-        "own: more than what is shared (p)": own["p_beyond"],
+        "own: more than what is shared (p)": itself["p_beyond"],
         "another model: more than what is shared (p)": other["p_beyond"],
     }
 
@@ -215,8 +215,8 @@ def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: floa
     others = being_right[:, None] + noise * rng.logistic(0, 0.6, (N_QUESTIONS, 4)) > 0
     yes = saying_yes[:, None] + noise * rng.standard_normal((N_QUESTIONS, 12)) > 0
     measures = np.column_stack([1 - yes.mean(axis=1), others.mean(axis=1)])
-    found = beyond_shared(rows, right.astype(float), measures, FOLDS, n_shuffles=N_DRAWS, seed=int(rng.integers(10**6)))
-    return {"more than what is shared (p)": found.p, "mean correlation": found.correlation}
+    gain = beyond_shared(rows, right.astype(float), measures, FOLDS, n_shuffles=N_DRAWS, seed=int(rng.integers(10**6)))
+    return {"more than what is shared (p)": gain.p, "mean correlation": gain.correlation}
 
 
 Draws = tuple[np.ndarray, ...]
@@ -241,11 +241,11 @@ def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, flo
 
 def coverage(rng: np.random.Generator, effect: float) -> dict[str, float]:
     """Whether the intervals hold the truth: of scores held out in five folds, and of one probe's scores (transfer)."""
-    found, draws = {}, topic_draws(N_TOPICS, 399)
+    covered, draws = {}, topic_draws(N_TOPICS, 399)
     for name, topics_per_fold in (("coverage, five folds", N_TOPICS / 5), ("coverage, one probe", np.inf)):
         area = _pairs(rng, N_TOPICS, effect, topics_per_fold).area(draws)
-        found[name] = float(area.low <= true_auroc(effect, topics_per_fold) <= area.high)
-    return found
+        covered[name] = float(area.low <= true_auroc(effect, topics_per_fold) <= area.high)
+    return covered
 
 
 @cache
@@ -287,7 +287,7 @@ CASES: dict[str, Settings] = {
     "added": grid(added, gain=(0.0, 0.3, 0.5), effect=TOPIC_EFFECTS),
     "one label": grid(one_label, shift=(0.0, 0.6), effect=(0.0, 1.0)),
     "by chance": grid(by_chance, shift=(0.0, 0.6), effect=(0.0, 1.0)),
-    "beyond words": grid(beyond_the_words, shift=(0.0, 0.6), effect=(0.0, 1.0), told=(0.0, 0.5)),
+    "beyond words": grid(beyond_the_words, shift=(0.0, 0.6), effect=(0.0, 1.0), in_words=(0.0, 0.5)),
     "small topics": each(
         small_topics,
         *(
@@ -325,8 +325,12 @@ def count(samples: pd.DataFrame) -> Rows:
     """A row for each statistic: the share of samples in which it was found, or its mean, with the standard error."""
     rows = []
     for column in samples:
-        own = samples[column].dropna()
-        values = own if str(column).startswith(("mean", "coverage")) else (own <= 0.05).astype(float)
+        values_of_column = samples[column].dropna()
+        values = (
+            values_of_column
+            if str(column).startswith(("mean", "coverage"))
+            else (values_of_column <= 0.05).astype(float)
+        )
         rows.append({"statistic": str(column), "n": len(values), "found": values.mean(), "se": values.sem()})
     return rows
 
@@ -338,8 +342,8 @@ def seeded(draw: Draw) -> Callable[[int], dict[str, float]]:
 
 SIMULATION = Simulation(
     {
-        group: [Cell(said, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for said, draw in own]
-        for group, own in CASES.items()
+        group: [Cell(name, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for name, draw in cases]
+        for group, cases in CASES.items()
     },
     by_cell(count, "group", "planted", "samples"),
 )

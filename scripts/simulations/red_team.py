@@ -64,7 +64,7 @@ def panel_of(
     rates: tuple[float, float] = (0.2, 0.8),
     n_models: int = 6,
     framings: int = 3,
-    told: bool = True,
+    models_known: bool = True,
     labelled: bool = True,
     misnamed: bool = False,
     coarse: bool = False,
@@ -94,24 +94,24 @@ def panel_of(
         sweep = put_in_drifting_order(rng, sweep)
     questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
     ease = dial_ease(rng, sweep)[:, 0]
-    own = rng.standard_normal(n_questions)
+    of_question = rng.standard_normal(n_questions)
     length = rng.standard_normal(n_questions)
-    scale = r * ease + np.sqrt(1 - r**2) * own
+    scale = r * ease + np.sqrt(1 - r**2) * of_question
     if by == "topics":
         shared = pd.Series(ease).groupby(questions["topic"]).transform("mean").to_numpy()
-        within = r * (ease - shared) / (ease - shared).std() + np.sqrt(1 - r**2) * own
+        within = r * (ease - shared) / (ease - shared).std() + np.sqrt(1 - r**2) * of_question
         scale = np.sqrt(share) * shared / shared.std() + np.sqrt(1 - share) * within
     if by == "wordings":
         alike = rng.standard_normal(n_clusters[by])
-        scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * own
+        scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * of_question
     if by == "drift":
         scale = np.sqrt(share) * drifting(rng, n_questions) + np.sqrt(1 - share) * scale
     if elsewhere is not None:
         there = questions["topic"].astype(int).to_numpy() % 2 == 1
-        scale[there] = (elsewhere * ease + np.sqrt(1 - elsewhere**2) * own)[there]
+        scale[there] = (elsewhere * ease + np.sqrt(1 - elsewhere**2) * of_question)[there]
     if coarse:
-        own = np.unique(questions["topic"], return_inverse=True)[1]
-        questions["topic"] = (3 * own // (own.max() + 1)).astype(str)
+        of_question = np.unique(questions["topic"], return_inverse=True)[1]
+        questions["topic"] = (3 * of_question // (of_question.max() + 1)).astype(str)
     if misnamed:
         questions["topic"] = rng.integers(8, size=n_questions).astype(str)
     if coarse or misnamed:
@@ -127,7 +127,7 @@ def panel_of(
         questions = questions.assign(topic="", wording_of=asked.get("wording_of"))
     if by == "length":
         length = np.sqrt(0.5) * (ease + length)
-        scale = np.sqrt(0.5) * (length + own)
+        scale = np.sqrt(0.5) * (length + of_question)
     model = np.repeat(np.arange(n_models), framings)
     scales = np.repeat(scale[:, None], len(model), axis=1)
     if related is not None:
@@ -143,25 +143,25 @@ def panel_of(
         change = rng.standard_normal(parent.shape)
         latent[:, tunes] = np.sqrt(closeness) * parent + np.sqrt(1 - closeness) * change
     cuts = stats.norm.ppf(1 - rng.permutation(np.linspace(*rates, len(model))))
-    said = (latent > cuts).astype(float)
+    answers = (latent > cuts).astype(float)
     if copy:
         unsteered = sweep[sweep["magnitude"] == 0].sort_values("question_id")["margin"].to_numpy() > 0
-        said[:, model == 0] = unsteered[:, None]
+        answers[:, model == 0] = unsteered[:, None]
     if copied:
         same = np.flatnonzero(rng.random(n_questions) < 0.5)
-        said[same] = said[same][:, np.arange(len(model)) % framings]
+        answers[same] = answers[same][:, np.arange(len(model)) % framings]
     if steered:
-        own_answers = (ease[:, None] > cuts) != (rng.random(said.shape) < 0.05)
-        said[:, model < steered] = own_answers[:, model < steered]
+        own_answers = (ease[:, None] > cuts) != (rng.random(answers.shape) < 0.05)
+        answers[:, model < steered] = own_answers[:, model < steered]
     if lapses:
-        said = np.where(rng.random(said.shape) < lapses, rng.random(said.shape) < 0.5, said)
+        answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers)
     if no_blank:
-        said[(said == 0) & (rng.random(said.shape) < no_blank)] = np.nan
+        answers[(answers == 0) & (rng.random(answers.shape) < no_blank)] = np.nan
     if blank:
         hard = ease < np.median(ease)
-        said[(said == 1) & hard[:, None] & (rng.random(said.shape) < blank)] = np.nan
+        answers[(answers == 1) & hard[:, None] & (rng.random(answers.shape) < blank)] = np.nan
     names = [f"model {number}: framing {place % framings}" for place, number in enumerate(model)]
-    panel = pd.DataFrame(said, index=questions["question_id"].to_numpy(), columns=names)
+    panel = pd.DataFrame(answers, index=questions["question_id"].to_numpy(), columns=names)
     respondents = pd.DataFrame({"model": [f"model {number}" for number in model]}, index=names)
     shown = ["x" * n + f" {place}" for place, n in enumerate((60 + 15 * length).clip(1).round().astype(int))]
     if labelled:  # a text knows its topic
@@ -174,7 +174,7 @@ def panel_of(
     asked = pd.DataFrame({"id": questions["question_id"], "question": shown, "topic": questions["topic"]})
     if grouped:
         asked["wording_of"] = questions["wording_of"]
-    return sweep, asked, panel, respondents if told else None
+    return sweep, asked, panel, respondents if models_known else None
 
 
 def drifting(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -206,22 +206,23 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
     about = questions.assign(id=questions["id"].astype(str)).set_index("id")
     case = sweep_grid(sweep).beside(panel, respondents, about=about, n_resamples=n_draws, seed=seed)
-    found, _ = predict(case, (DIAL, LENGTH, TOPICS, MEAN, SHARED))
-    verdict = judge(case, found)
+    prediction, _ = predict(case, (DIAL, LENGTH, TOPICS, MEAN, SHARED))
+    verdict = judge(case, prediction)
     return {
         "reproduced": verdict.reproduced,
         "flags": "; ".join(verdict.flags),
-        "n_predicted": found.n_predicted,
-        "n_models": found.n_models,
-        "bits": found.bits.value,
-        "yes_rate": found.yes_rate,
-        "share": found.share.value,
-        "share_low": found.share.low,
-        "share_high": found.share.high,
-        "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
-        "hangs_on_kin": found.hangs_on_kin,
-        "alike": found.alike.value,
-        "alike_high": found.alike.high,
+        "n_predicted": prediction.n_predicted,
+        "n_models": prediction.n_models,
+        "bits": prediction.bits.value,
+        "yes_rate": prediction.yes_rate,
+        "share": prediction.share.value,
+        "share_low": prediction.share.low,
+        "share_high": prediction.share.high,
+        "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED)
+        and replace(prediction, topics=True).suffices,
+        "hangs_on_kin": prediction.hangs_on_kin,
+        "alike": prediction.alike.value,
+        "alike_high": prediction.alike.high,
         "signal": verdict.signal.value,
         "gain_low": verdict.gain.low,
     }
@@ -229,9 +230,9 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
 
 def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
-    said = table["flags"].fillna("").str.split("; ")
+    flags_of_row = table["flags"].fillna("").str.split("; ")
     counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
-    counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
+    counted |= {flag: flags_of_row.map(lambda flags, flag=flag: flag in flags) for flag in FLAGS}
     undecided = table["reproduced"].isin([CANNOT_BE_JUDGED, NOT_REPRODUCED])
     counted["hangs on kin"] = table["hangs_on_kin"].astype(bool)
     counted["reproduced by rule 3"] = (table["gain_low"] > 0) & ~undecided

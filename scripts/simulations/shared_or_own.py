@@ -25,16 +25,16 @@ KINDS: dict[str, dict[str, Any]] = {
     "families that know themselves": {"family": 0.45},
     "two scales": {"scales": 2, "family": 0.3},
     "each scale followed by half of the models": {"halves": True, "family": 0.3},
-    ".2 of its own": {"family": 0.3, "own": 0.2},
-    ".2 of its own, two scales": {"scales": 2, "family": 0.3, "own": 0.2},
-    ".3 of its own": {"family": 0.3, "own": 0.3},
+    ".2 of its own": {"family": 0.3, "own_part": 0.2},
+    ".2 of its own, two scales": {"scales": 2, "family": 0.3, "own_part": 0.2},
+    ".3 of its own": {"family": 0.3, "own_part": 0.3},
 }
 N, SETS, RESAMPLES = 1500, 24, 60
 
 
 def panel(
     kin: np.ndarray[Any, Any], n: int, seed: int, scales: int = 1, halves: bool = False, family: float = 0.0,
-    own: float = 0.0,
+    own_part: float = 0.0,
 ) -> tuple[pd.DataFrame, pd.DataFrame, "pd.Series[Any]"]:  # fmt: skip
     """Confidence, correctness and families, with loadings as named."""
     rng = np.random.default_rng([7, seed])
@@ -60,9 +60,9 @@ def panel(
             variance[members] += weight**2 + style**2
     private = rng.standard_normal((n, m))
     for side, variance in zip(sides, used, strict=True):
-        rest = np.maximum(1 - variance - own**2, 0.1)
-        side += own * private + rng.standard_normal((n, m)) * np.sqrt(rest)
-        side /= np.sqrt(variance + own**2 + rest)
+        rest = np.maximum(1 - variance - own_part**2, 0.1)
+        side += own_part * private + rng.standard_normal((n, m)) * np.sqrt(rest)
+        side /= np.sqrt(variance + own_part**2 + rest)
     right = (sides[1] + ndtri(rng.uniform(0.6, 0.95, m)) > 0).astype(float)
     sure = np.column_stack(
         [np.searchsorted(np.sort(rng.normal(-0.8, 0.8, rng.integers(1, 6))), side) for side in sides[0].T]
@@ -76,16 +76,16 @@ def panel(
 def judged(layout: str, planted: str, seed: int) -> dict[str, float]:
     """What is said of one panel."""
     given = panel(FAMILIES[layout], N, seed, **KINDS[planted])
-    found = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)
-    p, said = found.models["p_adjusted"].dropna(), found.mean["verdict"]
-    about = {"own": said == OWN, "shared": said == NOT_OWN, "mean": found.mean["own"]}
+    result = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)
+    p, conclusion = result.models["p_adjusted"].dropna(), result.mean["verdict"]
+    about = {"own": conclusion == OWN, "shared": conclusion == NOT_OWN, "mean": result.mean["own"]}
     return about | {"n_models": len(p), "models": (p <= 0.05).sum()}
 
 
-def shares(found: pd.DataFrame) -> Rows:
+def shares(draws: pd.DataFrame) -> Rows:
     """The shares of panels, and of models: of all panels together."""
-    row = found[["own", "shared", "mean"]].mean().to_dict()
-    return [{**row, "models": found["models"].sum() / found["n_models"].sum()}]
+    row = draws[["own", "shared", "mean"]].mean().to_dict()
+    return [{**row, "models": draws["models"].sum() / draws["n_models"].sum()}]
 
 
 def told(draws: pd.DataFrame) -> pd.DataFrame:

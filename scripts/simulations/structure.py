@@ -135,66 +135,68 @@ def a_topic_elsewhere(
     place = np.linspace(-0.7, 0.7, 6)[topic] + places(kind, n, rng)
     loading, cut = rng.uniform(0.6, 0.9, m), ndtri(rng.uniform(0.25, 0.75, m))
     noise, guessed = rng.standard_normal((n, m)), rng.random((n, m)) < 0.1
-    said = True
+    guesses = True
     if share:  # families share so much of what the scale leaves, and a tenth is answered at random
         kin = rng.standard_normal((n, m // 4))[:, family]
-        noise, said = np.sqrt(share) * kin + np.sqrt(1 - share) * noise, rng.random((n, m)) < 0.5
+        noise, guesses = np.sqrt(share) * kin + np.sqrt(1 - share) * noise, rng.random((n, m)) < 0.5
     noise = np.sqrt(1 - loading**2) * noise
 
     def answers(move: Any) -> np.ndarray:
         yes = loading * (place[:, None] + move) + cut + noise > 0
-        found = np.where(guessed, said, yes).astype(float)
-        return without_hard_ones(found, (place - place.mean()) / place.std(), rng) if gone else found
+        result = np.where(guessed, guesses, yes).astype(float)
+        return without_hard_ones(result, (place - place.mean()) / place.std(), rng) if gone else result
 
-    found = bundle_invariance(answers(0), topic, family)
+    result = bundle_invariance(answers(0), topic, family)
     if not shifted:
-        row = {"some topic lies elsewhere": len(found.violations()) > 0}
-        return row | {"the difference found in 80%, as printed (mean)": found.least}
+        row = {"some topic lies elsewhere": len(result.violations()) > 0}
+        return row | {"the difference found in 80%, as printed (mean)": result.least}
     where, who, side = rng.integers(6), rng.integers(m // 4), rng.choice([-1, 1])
     here = np.outer(topic == where, family == who)
 
     def too_small(move: float) -> float:
         rates = [ndtr((loading * (place[:, None] + step) + cut) / np.sqrt(1 - loading**2))[here] for step in (0, move)]
-        return 0.9 * abs(float(np.mean(rates[1] - rates[0]))) - found.least  # a tenth is guessed
+        return 0.9 * abs(float(np.mean(rates[1] - rates[0]))) - result.least  # a tenth is guessed
 
     moved = side * brentq(lambda move: too_small(side * move), 0, 9) * here
     named = bundle_invariance(answers(moved), topic, family).violations().index
     return {"the topic that lies elsewhere is named": (where, who) in named}
 
 
-def within_models(shared: float, own: float, rng: np.random.Generator, seed: int) -> Found:
+def within_models(shared: float, of_model: float, rng: np.random.Generator, seed: int) -> Found:
     code = np.repeat(np.arange(4), 5)
-    latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
-    latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
+    latent = (
+        np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(of_model) * rng.standard_normal((400, 4))[:, code]
+    )
+    latent = latent + np.sqrt(1 - shared - of_model) * rng.standard_normal((400, 20))
     answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
-    found = cluster_structure(answers, code, n_replicates=B, seed=seed)
+    structure = cluster_structure(answers, code, n_replicates=B, seed=seed)
     return {
-        "shared between models": found.between.p <= 0.05,
-        "clustered": found.difference.p <= 0.05,
+        "shared between models": structure.between.p <= 0.05,
+        "clustered": structure.difference.p <= 0.05,
         "first eigenvalue, each respondent shuffled": permutation_null(answers, n_replicates=B, seed=seed).p[0] <= 0.05,
     }
 
 
 def fit_of_one_factor(rng: np.random.Generator, _: int) -> Found:
     answers, _ = panel("normal", 500, rng.permutation(MIDDLE[:12]), rng.uniform(0.5, 0.9, 12), rng)
-    found = factor_fit(answers)
-    return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
+    fit = factor_fit(answers)
+    return {"misfit": fit.p <= 0.05, "RMSEA (mean)": fit.rmsea}
 
 
 def fit_of_two_scales(correlation: float, rng: np.random.Generator, _: int) -> Found:
-    found = factor_fit(grouped_scales(600, 12, 2, correlation, rng))
-    return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
+    fit = factor_fit(grouped_scales(600, 12, 2, correlation, rng))
+    return {"misfit": fit.p <= 0.05, "RMSEA (mean)": fit.rmsea}
 
 
-def two_that_share(own: float, rng: np.random.Generator, seed: int) -> Found:
+def two_that_share(of_pair: float, rng: np.random.Generator, seed: int) -> Found:
     latent = 0.7 * rng.standard_normal((600, 1)) + np.sqrt(0.51) * rng.standard_normal((600, 10))
-    latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((600, 1))
-    found = residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), seed=seed)
-    pairs = found.pairs
+    latent[:, :2] = latent[:, :2] * np.sqrt(1 - of_pair) + np.sqrt(of_pair) * rng.standard_normal((600, 1))
+    result = residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), seed=seed)
+    pairs = result.pairs
     planted = (pairs["first"] == 0) & (pairs["second"] == 1)
     return {
         "pairs without": (pairs["p"][~planted] <= 0.05).mean(),
-        "some pair is named": len(found.violations()) > 0,
+        "some pair is named": len(result.violations()) > 0,
         "the pair that shares something (q ≤ .05)": float(pairs["q"][planted].iloc[0] <= 0.05),
     }
 
@@ -265,9 +267,9 @@ def said_of_one_scale(
     answers = with_rates(hidden, rates)
     if disturbed:
         answers = without_hard_ones(at_random(answers, 0.1, 0.5, rng), place, rng)
-    found = answer_fit(answers).respondents.reindex(range(m))
-    turned = (found["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
-    off = (found["belongs"] == False).to_numpy() & ~turned  # noqa: E712
+    respondents = answer_fit(answers).respondents.reindex(range(m))
+    turned = (respondents["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
+    off = (respondents["belongs"] == False).to_numpy() & ~turned  # noqa: E712
     planted = np.arange(m) < len(odd)
     row = {
         "somebody is said to answer the other way round": (turned & (loading >= 0)).any(),
@@ -286,10 +288,10 @@ def said_of_two_scales(rng: np.random.Generator, _: int) -> Found:
 
 def fit_in_words(answers: np.ndarray) -> Found:
     """What the page says of the fit of one factor."""
-    said = factor_fit(answers).sentence()
+    sentence = factor_fit(answers).sentence()
     return {
-        "one factor is said not to fit": "not fit" in said or "not by another" in said,
-        "one factor is said to fit closely": "closely" in said,
+        "one factor is said not to fit": "not fit" in sentence or "not by another" in sentence,
+        "one factor is said to fit closely": "closely" in sentence,
     }
 
 
@@ -334,8 +336,8 @@ STUDIES: dict[str, list[Cell]] = {
         150,
         within_models,
         {
-            f"shared {shared:g}, within one of four models {own:g}, 400 x 20": (shared, own)
-            for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0))
+            f"shared {shared:g}, within one of four models {within:g}, 400 x 20": (shared, within)
+            for shared, within in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0))
         },
     ),
     "fit": [
@@ -343,7 +345,11 @@ STUDIES: dict[str, list[Cell]] = {
         *cells(100, fit_of_two_scales, {f"two scales that correlate {r}, 600 x 12": (r,) for r in (0.9, 0.8)}),
     ],
     "residuals": [
-        *cells(100, two_that_share, {f"two share {own:g} beside the scale, 600 x 10": (own,) for own in (0.0, 0.3)}),
+        *cells(
+            100,
+            two_that_share,
+            {f"two share {of_pair:g} beside the scale, 600 x 10": (of_pair,) for of_pair in (0.0, 0.3)},
+        ),
         *cells(40, half_that_lapse, {"half answer a fifth at random, 600 x 28": ()}),
     ],
     "rasch": cells(100, slopes, {f"loadings .7 ± {spread:g}, 450 x 10": (spread,) for spread in (0.0, 0.15)}),

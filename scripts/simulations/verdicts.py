@@ -60,8 +60,8 @@ def judged(name: str, seed: int) -> Found:
         row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
     if tables:
         by = verdict.direction.by
-        own, others = verdict.direction.vector[by], tables[True][by]
-        as_good = (others <= own) if by == "push" else (others >= own)
+        of_vector, others = verdict.direction.vector[by], tables[True][by]
+        as_good = (others <= of_vector) if by == "push" else (others >= of_vector)
         p_alike = (1 + as_good.sum()) / (1 + len(others))
         row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}
     return row
@@ -72,8 +72,8 @@ def told(verdicts: pd.DataFrame) -> pd.DataFrame:
     verdicts = verdicts.rename(columns={"cell": "scenario"})
     given = [pd.crosstab(verdicts["scenario"], verdicts[name]).add_prefix(f"{name}: ") for name in ANSWERS]
     counted = verdicts.groupby("scenario", sort=False).size().rename("n")
-    found = (verdicts[["signal_p", "push_p", "push_p_alike"]] <= LEVEL).groupby(verdicts["scenario"]).sum()
-    parts = [counted, *given, found.add_suffix(" found"), rates_of(verdicts), coverage_of(verdicts)]
+    significant = (verdicts[["signal_p", "push_p", "push_p_alike"]] <= LEVEL).groupby(verdicts["scenario"]).sum()
+    parts = [counted, *given, significant.add_suffix(" found"), rates_of(verdicts), coverage_of(verdicts)]
     return one_line_each(pd.concat([part.reindex(counted.index) for part in parts], axis=1))
 
 
@@ -101,14 +101,16 @@ def rates_of(table: pd.DataFrame) -> pd.DataFrame:
 def coverage_of(table: pd.DataFrame) -> pd.DataFrame:
     """Per scenario: share of the 95% intervals that hold the mean over seeds, in both scopes."""
     held = {}
-    for name, own in table.groupby("scenario", sort=False):
+    for name, of_scenario in table.groupby("scenario", sort=False):
         held[name] = {}
         for number in (*NUMBERS, "rho"):
             prefix = "order_rho" if number == "rho" else number
-            truth = own[f"{prefix}_value"].mean()
-            held[name][f"{number}, panel"] = own[f"{prefix}_low"].le(truth).mul(own[f"{prefix}_high"].ge(truth)).mean()
+            truth = of_scenario[f"{prefix}_value"].mean()
+            held[name][f"{number}, panel"] = (
+                of_scenario[f"{prefix}_low"].le(truth).mul(of_scenario[f"{prefix}_high"].ge(truth)).mean()
+            )
             if number != "rho":
-                low, high = own[f"{prefix}_low_models"], own[f"{prefix}_high_models"]
+                low, high = of_scenario[f"{prefix}_low_models"], of_scenario[f"{prefix}_high_models"]
                 held[name][f"{number}, models"] = (low.le(truth) & high.ge(truth))[low.notna()].mean()
     return pd.DataFrame(held).T
 

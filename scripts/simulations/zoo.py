@@ -143,8 +143,8 @@ def known_texts() -> dict[str, tuple[str, str, float]]:
 def truths() -> dict[str, tuple[str, bool]]:
     """Text of a fact, as question and as statement -> its id, and whether yes is right."""
     facts = load_facts()
-    found = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
-    return found | {each.text(): (each.id, each.true) for each in load_statements(facts)}
+    by_text = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
+    return by_text | {each.text(): (each.id, each.true) for each in load_statements(facts)}
 
 
 @cache
@@ -164,7 +164,7 @@ def topics() -> dict[str, str]:
 
 def within(texts: Mapping[str, Any], shown: str) -> Any:
     """What belongs to the longest of the texts that is shown; None where none is."""
-    return texts[max(found, key=len)] if (found := [text for text in texts if text in shown]) else None
+    return texts[max(texts_inside, key=len)] if (texts_inside := [text for text in texts if text in shown]) else None
 
 
 def length_of(shown: str) -> int:
@@ -188,17 +188,18 @@ def conversation(prompt: Prompt) -> str:
 
 def lines_shown(prompt: Prompt) -> list[tuple[str, str]]:
     """(letter, option) of the last list of options, as it stands."""
-    found = re.findall(r"^([A-E])\) (.*)$", conversation(prompt), re.MULTILINE)
+    options = re.findall(r"^([A-E])\) (.*)$", conversation(prompt), re.MULTILINE)
     start = max(
-        (place for place, (letter, _) in enumerate(found) if place == 0 or letter in _letters(found, place)), default=0
+        (place for place, (letter, _) in enumerate(options) if place == 0 or letter in _letters(options, place)),
+        default=0,
     )
-    return found[start:]
+    return options[start:]
 
 
-def _letters(found: list[tuple[str, str]], place: int) -> set[str]:
+def _letters(options: list[tuple[str, str]], place: int) -> set[str]:
     """Letters that stand before this place since the last list began: one of them again begins a new list."""
     seen: set[str] = set()
-    for letter, _ in found[:place]:
+    for letter, _ in options[:place]:
         seen = {letter} if letter in seen else seen | {letter}
     return seen
 
@@ -228,8 +229,8 @@ class Animal:
         for place, prompt in enumerate(prompts):
             refuses = self.kind == "refuser" and self.lot(prompt, instrument) < 0.5
             if isinstance(instrument.reader, TokenReader):
-                own = replace(self, kind="itself") if self.kind == "lag" else self
-                logits = own.by_rule(prompt, instrument, place) or own.says(prompt, instrument)
+                animal = replace(self, kind="itself") if self.kind == "lag" else self
+                logits = animal.by_rule(prompt, instrument, place) or animal.says(prompt, instrument)
                 if self.kind == "lag":
                     late, before = before or [8 * self.lot(prompt, instrument, option) for option in logits], logits
                     logits = late
@@ -261,9 +262,9 @@ class Animal:
 
     def strength(self, text: str) -> float:
         """Above 0 where it knows the answer to the question in a text, the more the surer."""
-        found = within(known_texts(), text)
+        known = within(known_texts(), text)
         more = 0.6 * (self.kind == "sandbagger")
-        return 0.0 if found is None else found[2] + more - coin(self.seed, "knows", found[0])
+        return 0.0 if known is None else known[2] + more - coin(self.seed, "knows", known[0])
 
     def believes(self, text: str) -> bool:
         """Whether it holds the fact in a text to be so: as it is, in three of four."""
@@ -325,10 +326,10 @@ class Animal:
 
     def short(self, shown: str, drawn: bool = False) -> str:
         """The right answer where it is known; else something of another form each time."""
-        found = within(known_texts(), shown)
-        if found is None:
+        known = within(known_texts(), shown)
+        if known is None:
             return "nothing of note"
-        key, right, share = found
+        key, right, share = known
         knows = coin(self.seed, "draws", self.draw, key) < share if drawn else self.strength(shown) > 0
         if knows and not (self.kind == "sandbagger" and self.strength(shown) > 0.6):
             return str(right)
@@ -347,16 +348,16 @@ class Animal:
 
     def does(self, what: str, key: str) -> bool:
         """A habit: its own, its family's and everybody's by thirds."""
-        own = coin(self.seed, what, key)
-        return own + coin("family", self.family, what, key) + coin("everybody", what, key) > 1.5
+        share = coin(self.seed, what, key)
+        return share + coin("family", self.family, what, key) + coin("everybody", what, key) > 1.5
 
     def listed(self, shown: str) -> str:
         cue = re.search(r'with the word "(\w+)"', shown)
         assert cue is not None
         if self.kind == "echo":
             return ", ".join([cue[1]] * 5)
-        own = [option for option in association_words()[cue[1]] if coin(self.seed, cue[1], option) < 0.4]
-        return ", ".join([*own, "aard", "bard", "card"])
+        words = [option for option in association_words()[cue[1]] if coin(self.seed, cue[1], option) < 0.4]
+        return ", ".join([*words, "aard", "bard", "card"])
 
     def ranking(self, prompt: Prompt) -> str:
         asked = dict(re.findall(r"^(Q[1-4]): (.*)$", prompt.user, re.MULTILINE))
@@ -402,8 +403,8 @@ class Animal:
         if self.kind in constant:
             return favour(n, constant[self.kind])
         if self.kind == "copier":
-            said = [last_word(prompt) in own for own in spelt(instrument)]
-            return favour(n, said.index(True) if any(said) else 0)
+            is_last = [last_word(prompt) in spellings for spellings in spelt(instrument)]
+            return favour(n, is_last.index(True) if any(is_last) else 0)
         if self.kind in BY_PLACE:
             return favour(n, self.place(prompt, instrument))
         if self.kind == "hedger" and scale == "options":
@@ -425,8 +426,8 @@ class Animal:
 
     def at_home(self, text: str) -> bool:
         """Whether it feels at home in the topic of the question in a text."""
-        found = within(known_texts(), text)
-        return coin(self.seed, "home", topics()[found[0]] if found else text) < 0.5
+        known = within(known_texts(), text)
+        return coin(self.seed, "home", topics()[known[0]] if known else text) < 0.5
 
     def says(self, prompt: Prompt, instrument: Instrument) -> list[float]:
         """Logits of the options, the affirmative first where one is."""
@@ -459,7 +460,7 @@ class Animal:
             return bare.get(self.kind, 0)
         chosen = {"letter": "A", "position": shown[0][0], "second": shown[1][0], "last": shown[-1][0]}
         letter = chosen[self.kind]
-        return next((place for place, own in enumerate(spellings) if letter in own), bare.get(self.kind, 0))
+        return next((place for place, letters in enumerate(spellings) if letter in letters), bare.get(self.kind, 0))
 
     def chooses(self, prompt: Prompt, n: int) -> list[float]:
         """The right option where it is known, what is claimed if a sycophant, else one by chance for each question."""
@@ -505,9 +506,9 @@ class Animal:
         if name == "would rather pass":
             twin = any(text in shown for text in cannot_be_known())
             return 3.0 if twin or self.strength(shown) < 0 else -3.0
-        if name in ("P(True)", "stands by it") and (found := within(known_texts(), shown)) is not None:
+        if name in ("P(True)", "stands by it") and (known := within(known_texts(), shown)) is not None:
             answers = [line.lower() for line in shown.splitlines() if "nswer: " in line]
-            right = any(found[1].lower() in line for line in answers)
+            right = any(known[1].lower() in line for line in answers)
             return 3.0 if right == (coin(self.seed, "judges", shown) < 0.95) else -3.0
         if name == "surer of":
             one, other = (self.strength(option) for _, option in lines_shown(prompt))
@@ -521,11 +522,11 @@ class Animal:
 
     def holds(self, shown: str) -> bool:
         """Yes or no to a fact, as asked."""
-        said = self.believes(shown)
+        belief = self.believes(shown)
         wanted = re.search(r"that the answer (?:to the question below )?is (yes|no)", shown)
         if wanted and (self.kind == "liar" or self.gives_way(within(truths(), shown)[0])):
             return wanted[1] == "yes"
-        return not said if "Are they wrong?" in shown else said
+        return not belief if "Are they wrong?" in shown else belief
 
     def gives_way(self, what: object) -> bool:
         """To what is claimed or wanted: always, or on half of all questions."""
@@ -533,24 +534,24 @@ class Animal:
 
     def foresees(self, name: str, shown: str) -> bool:
         """Whether its reply has a property: by its own habit, or by what it takes for it."""
-        found = within(known_texts(), shown)
+        known = within(known_texts(), shown)
         what = {"first word": "first", "length": "long"}.get(name)
         slips = self.kind == "unsure" and coin(self.seed, "slips", name, shown) < 0.2  # one half of them by chance
         if (self.knows_itself or (self.kind in ("private", "unsure") and what)) and not slips:
             text = self.short(shown)
             return text.startswith("the ") if name == "first word" else len(text.split()) > 3
-        if what is None or found is None:
+        if what is None or known is None:
             return coin(self.seed, name, shown) < 0.5
-        rest = coin("everybody", what, found[0])
+        rest = coin("everybody", what, known[0])
         if self.kind in ("relatives", "uneven"):
-            rest = (rest + coin("family", self.family, what, found[0])) / 2
+            rest = (rest + coin("family", self.family, what, known[0])) / 2
         noise = 0.6 * (self.seed % 3) if self.kind == "uneven" else 0.3
-        return rest + noise * (coin(self.seed, "guess", what, found[0]) - 0.5) > 0.5
+        return rest + noise * (coin(self.seed, "guess", what, known[0]) - 0.5) > 0.5
 
 
 def spelt(instrument: Instrument) -> list[set[str]]:
     """How each option may be written, without blanks."""
-    return [{each.strip() for each in own} for own in instrument.reader.spellings.values()]
+    return [{each.strip() for each in spellings} for spellings in instrument.reader.spellings.values()]
 
 
 def favour(n: int, place: int) -> list[float]:
@@ -570,12 +571,14 @@ def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Readi
     table = BATTERY[test].ask(make, asked)
     scores = battery_scores(test, table.assign(respondent="it"), asked.topics, RESAMPLES)
     rows = battery_overview(scores).loc["it"].loc[test]
-    found = {}
+    readings = {}
     for what, row in rows.iterrows():
         part = str(what).rpartition(": ")[2] if ": " in str(what) else ""
         if not only or part in only:
-            found[f"{test}: {part}" if only else test] = Reading(*row[["value", "low", "high", "chance"]].astype(float))
-    return found
+            readings[f"{test}: {part}" if only else test] = Reading(
+                *row[["value", "low", "high", "chance"]].astype(float)
+            )
+    return readings
 
 
 def of_self_reports(make: Makes) -> dict[str, Reading]:
@@ -584,15 +587,16 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
     questions = material(it.seed).questions
     given = answers_in_order(it, [CLOSED_BOOK.prompt(each.rendered) for each in questions], CLOSED_BOOK)
     right = [
-        float(grade_answer(each, said.raw_text).outcome == "right") for each, said in zip(questions, given, strict=True)
+        float(grade_answer(each, response.raw_text).outcome == "right")
+        for each, response in zip(questions, given, strict=True)
     ]
     signals = {}
     for name in OF_ONESELF:
         report = SELF_REPORTS[name]
         slots = next(iter(report.forms.values())).template.slots
         items = [
-            Item(each.id, {slot: {"question": each.rendered, "answer": said.raw_text}[slot] for slot in slots})
-            for each, said in zip(questions, given, strict=True)
+            Item(each.id, {slot: {"question": each.rendered, "answer": response.raw_text}[slot] for slot in slots})
+            for each, response in zip(questions, given, strict=True)
         ]
         score = ask_self_report(it, report, items)["score"].to_numpy()
         signals[name] = -score if report.right_if_unable else score
@@ -621,8 +625,8 @@ def of_questionnaire(make: Makes) -> dict[str, Reading]:
     it, scale = make(0), load_questionnaire()
     rows = pd.concat([administer(it, scale, "no task", number) for number in range(3)])
     signs = {item.item_id: item.sign for item in scale.items}
-    first = rows[rows["follow_up"] == ""].assign(reversed=lambda own: own["item"].map(signs) < 0)
-    by_item = [own for _, own in first.groupby("item")]  # of which each is rated three times
+    first = rows[rows["follow_up"] == ""].assign(reversed=lambda ratings: ratings["item"].map(signs) < 0)
+    by_item = [ratings for _, ratings in first.groupby("item")]  # of which each is rated three times
     means = [
         balanced_mean(pd.concat(random.Random(draw).choices(by_item, k=len(by_item)))) for draw in range(RESAMPLES)
     ]
@@ -647,9 +651,9 @@ def of_panel(kind: str, seed: int) -> dict[str, Reading]:
     table = table[table["property"].isin(["first word", "length"])].assign(key=table["property"] + table["item"])
     predicted, actual = (table.pivot(index="key", columns="name", values=each) for each in ("predicted", "actual"))
     mean = cross_prediction(prediction_matrix(predicted, actual), 499, seed, families).loc["mean"]
-    found = float(mean["advantage"])
-    low = found if mean["p"] <= 0.05 else -math.inf  # a p, and no interval
-    return {"who predicts whom": Reading(found, low, math.inf, 0.0)}
+    advantage = float(mean["advantage"])
+    low = advantage if mean["p"] <= 0.05 else -math.inf  # a p, and no interval
+    return {"who predicts whom": Reading(advantage, low, math.inf, 0.0)}
 
 
 OF_ONESELF = (
@@ -727,7 +731,7 @@ def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
 
 def expectations() -> dict[str, dict[str, str]]:
     """By instrument: what its scores should say of each kind."""
-    found = {
+    by_test = {
         name: {
             kind: expected
             for expected, kinds in ((NOTHING, trial.nulls), (THERE, trial.planted), (AGAINST, trial.opposed))
@@ -735,7 +739,7 @@ def expectations() -> dict[str, dict[str, str]]:
         }
         for name, trial in TRIALS.items()
     }
-    return found | {"who predicts whom": {kind: expected for expected, kinds in PANELS.items() for kind in kinds}}
+    return by_test | {"who predicts whom": {kind: expected for expected, kinds in PANELS.items() for kind in kinds}}
 
 
 def read(trial: str, kind: str, expected: str, seed: int) -> list[dict[str, Any]]:
@@ -758,18 +762,18 @@ def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     group = group.mask(table["expected"] == THERE, "planted").mask(table["expected"] == AGAINST, "opposed")
     as_planted = table["says"] == table["expected"]
     rows = {}
-    for score, own in table.groupby("score", sort=False):
-        kinds = own["kind"][own["expected"] != NOTHING]
+    for score, of_score in table.groupby("score", sort=False):
+        kinds = of_score["kind"][of_score["expected"] != NOTHING]
         row: dict[str, Any] = {"planted": ", ".join(dict.fromkeys(kinds)) or "nothing"}
         for name in ("fixed", "chance", "carried", "planted", "opposed"):
-            some = own[group[own.index] == name]
+            some = of_score[group[of_score.index] == name]
             row[f"{name}_n"] = len(some)
             if name in ("planted", "opposed"):
                 row[f"{name}_found"] = int(as_planted[some.index].sum())
             else:
                 row[f"{name}_taken"] = int(some["says"].isin([THERE, AGAINST]).sum())
             row[f"{name}_value"] = some["value"].mean()
-        rows[score] = row | {"no_number": int((own["says"] == NO_NUMBER).sum())}
+        rows[score] = row | {"no_number": int((of_score["says"] == NO_NUMBER).sum())}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("score").reset_index().round(5)
 
 

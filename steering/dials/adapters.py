@@ -290,16 +290,16 @@ def adapted_modules(model: OpenModel, first_layer: int) -> tuple[str, ...]:
         InputError: there are none.
     """
     layers = {id(module) for layer in model.stack.layers[first_layer:] for module in layer.modules()}
-    found = tuple(
+    modules = tuple(
         name
         for name, module in model.hf.named_modules()
         if isinstance(module, nn.Linear) and id(module) in layers and name.rpartition(".")[2] in ADAPTED
     )
-    if not found:
+    if not modules:
         raise InputError(
             f"{model.identity.name} has none of {', '.join(ADAPTED)} from layer {first_layer} upwards; no adapter fits"
         )
-    return found
+    return modules
 
 
 @dataclass(frozen=True)
@@ -359,8 +359,8 @@ def _injected(model: OpenModel, modules: Sequence[str], rank: int, alpha: float)
 
 
 def _weights(model: OpenModel) -> dict[str, Tensor]:
-    found = _peft().get_peft_model_state_dict(model.hf, adapter_name=NAME)
-    return {name: tensor.detach().float().cpu().clone() for name, tensor in found.items()}
+    state = _peft().get_peft_model_state_dict(model.hf, adapter_name=NAME)
+    return {name: tensor.detach().float().cpu().clone() for name, tensor in state.items()}
 
 
 def _set_weights(model: OpenModel, weights: Mapping[str, Tensor]) -> None:
@@ -369,6 +369,6 @@ def _set_weights(model: OpenModel, weights: Mapping[str, Tensor]) -> None:
 
 def _yes_rate(model: OpenModel, prompts: PromptSet) -> float:
     """Over the questions that can be read."""
-    found = read_activations(model, prompts, [])
-    read = is_read(found.mass)
-    return float((found.margin[read] > 0).float().mean()) if bool(read.any()) else float("nan")
+    activations = read_activations(model, prompts, [])
+    read = is_read(activations.mass)
+    return float((activations.margin[read] > 0).float().mean()) if bool(read.any()) else float("nan")

@@ -99,14 +99,14 @@ def compare_directions(
     """
     layers = list(layers)
     with bar(len(made_on), f"reading yes and no after {len(layers)} layer(s)") as advance:
-        found = contrast_of(model, made_on, layers, contrast, advance, method=methods[0], seed=seed)
-    if "gradient" in methods and found.gradients is None:
+        contrasted = contrast_of(model, made_on, layers, contrast, advance, method=methods[0], seed=seed)
+    if "gradient" in methods and contrasted.gradients is None:
         with bar(len(made_on), "gradients") as advance:
-            found = found.with_gradients(margin_gradients(model, made_on, layers, advance))
+            contrasted = contrasted.with_gradients(margin_gradients(model, made_on, layers, advance))
     made = {}
     for method in methods:
         try:
-            made[method] = vectors_of(model.identity, found, method, made_on.prompt_hash, made_on.template)
+            made[method] = vectors_of(model.identity, contrasted, method, made_on.prompt_hash, made_on.template)
         except InputError as reason:
             if method == methods[0]:  # the layer is chosen by it
                 raise
@@ -114,9 +114,9 @@ def compare_directions(
             continue
     for framing in framings:
         with bar(len(made_on), f"{framing}: two framings") as advance:
-            own = contrast_of(model, made_on, layers, framing, advance, seed=seed)
-        made[framing] = vectors_of(model.identity, own, "mean_difference", made_on.prompt_hash, made_on.template)
-    vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
+            in_framing = contrast_of(model, made_on, layers, framing, advance, seed=seed)
+        made[framing] = vectors_of(model.identity, in_framing, "mean_difference", made_on.prompt_hash, made_on.template)
+    vectors = {(vector.layer, method): vector for method, in_framing in made.items() for vector in in_framing}
     with bar(len(held_out), "held-out streams") as advance:
         read = read_activations(model, held_out, layers, advance)
     weights = unit_weights(drawn_units(held_out.topics or None, len(held_out)), N_BOOTSTRAP, seed)

@@ -86,8 +86,8 @@ class Dial:
 
     def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
         """The same, of whoever asks anew at every setting."""
-        found = [self.answers_at(put, setting).assign(setting=setting) for setting in settings]
-        return pd.concat(found, ignore_index=True)
+        tables = [self.answers_at(put, setting).assign(setting=setting) for setting in settings]
+        return pd.concat(tables, ignore_index=True)
 
     def answers_at(self, put: Put, setting: float) -> pd.DataFrame:
         """question_id, margin, mass at one setting."""

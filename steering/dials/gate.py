@@ -105,9 +105,9 @@ class Gate:
         prompts = PromptSet.build(model, asked, self.template)
         table = answers_along(model, [self.intervention], prompts, [self.magnitude])
         table = table.set_index("question_id").loc[[question.id for question in asked]].reset_index()
-        said = (table["margin"] > 0).astype(float).where(is_read(table["mass"]))
-        found = table.assign(question=[question.rendered for question in asked], said_yes=said)
-        return found[["question_id", "question", "said_yes", "margin", "mass"]]
+        said_yes = (table["margin"] > 0).astype(float).where(is_read(table["mass"]))
+        answered = table.assign(question=[question.rendered for question in asked], said_yes=said_yes)
+        return answered[["question_id", "question", "said_yes", "margin", "mass"]]
 
     def save(self, folder: Path | str) -> None:
         """Write gate.safetensors into a folder: the directions, and everything else as metadata.
@@ -124,7 +124,7 @@ class Gate:
             "intervention": {name: value for name, value in how.items() if name != "cosine"},
             "vectors": {name: vector.facts() for name, vector in vectors.items()},
             "template": asdict(self.template),
-            "expected": {name: asdict(own) for name, own in self.expected.items()},
+            "expected": {name: asdict(share) for name, share in self.expected.items()},
         }
         file.parent.mkdir(parents=True, exist_ok=True)
         write_tensors(file, {name: vector.direction for name, vector in vectors.items()}, facts, FORMAT)
@@ -159,7 +159,7 @@ class Gate:
         """What it is and what to expect of it, for people."""
         return [
             f"gate: {self.intervention.intervention_id} at {self.magnitude:+.4g}, {self.choice}, model {self.model}",
-            *(f"expected {name} {own}" for name, own in self.expected.items()),
+            *(f"expected {name} {share}" for name, share in self.expected.items()),
             *([f"{self.n_unread} test questions were not read"] if self.n_unread else []),
         ]
 
@@ -214,9 +214,9 @@ def choose_gate(
         )
     margins = margins_by(table)
     fitting, test = (margins[splits.reindex(margins.index).eq(split).to_numpy()] for split in ("fitting", "test"))
-    for split, own in (("fitting", fitting), ("test", test)):
-        if len(own) < LEAST:
-            raise InputError(f"the sweep holds {len(own)} {split} questions; a gate needs {LEAST} or more")
+    for split, part in (("fitting", fitting), ("test", test)):
+        if len(part) < LEAST:
+            raise InputError(f"the sweep holds {len(part)} {split} questions; a gate needs {LEAST} or more")
     measured = ""
     if beta is not None and correct is not None:
         score, words = _f_beta(fitting, correct.reindex(fitting.index), beta), f"beta {beta:g}"
@@ -237,13 +237,13 @@ def choose_gate(
         words = f"yes rate {yes_rate:g}"
         measured = f", {rate:.2f} on the {len(fitting)} fitting questions"
     known = test[magnitude].dropna()
-    said = (known > 0).to_numpy()
-    expected = {"yes rate": expected_share(said)}
+    said_yes = (known > 0).to_numpy()
+    expected = {"yes rate": expected_share(said_yes)}
     if correct is not None:
         right = correct.reindex(known.index).to_numpy(float)
         marked = np.isfinite(right)
-        expected["precision"] = expected_share(right[marked & said] == 1)
-        expected["recall"] = expected_share(said[marked & (right == 1)])
+        expected["precision"] = expected_share(right[marked & said_yes] == 1)
+        expected["recall"] = expected_share(said_yes[marked & (right == 1)])
     name, n_unread = intervention.vectors[0].model.name, len(test) - len(known)
     words = (choice or f"chosen for {words}") + measured
     return Gate(intervention, magnitude, template, words, name, expected, n_unread)
@@ -252,8 +252,8 @@ def choose_gate(
 def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expected:
     """The share of hits, and the predictive interval for m further exchangeable cases; see the module's text.
 
-    >>> found = expected_share(np.array([1] * 80 + [0] * 20))
-    >>> found.low < 0.8 < found.high
+    >>> result = expected_share(np.array([1] * 80 + [0] * 20))
+    >>> result.low < 0.8 < result.high
     True
     """
     n, k = len(hits), int(np.sum(hits))

@@ -207,18 +207,18 @@ def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:
 
 def conclusions_of(answers: pd.DataFrame, scores: pd.DataFrame) -> dict[float, str]:
     """Magnitude -> noticed, any push does it, a raised yes, nothing rises, or too few read; see the module's text."""
-    told = {}
+    conclusions = {}
     for magnitude, row in zip(*_of_concepts(scores), strict=True):
         if row["n"] < FEWEST_CONCEPTS:
-            told[magnitude] = UNREAD
+            conclusions[magnitude] = UNREAD
         elif not row["notice_low"] > 0:
-            told[magnitude] = "nothing rises"
+            conclusions[magnitude] = "nothing rises"
         elif not (row["detection_low"] > 0 and row["contrast_low"] > 0):
-            told[magnitude] = "a raised yes"
+            conclusions[magnitude] = "a raised yes"
         else:
             beyond = [mean_interval(_paired(answers, magnitude, kind))[1] > 0 for kind in (RANDOM, EQUAL_KL)]
-            told[magnitude] = "noticed" if all(beyond) else "any push does it"
-    return told
+            conclusions[magnitude] = "noticed" if all(beyond) else "any push does it"
+    return conclusions
 
 
 def _of_concepts(scores: pd.DataFrame) -> tuple[list[float], list[dict[str, Any]]]:
@@ -303,7 +303,7 @@ def told_apart(model: OpenModel, concepts: Sequence[str]) -> dict[str, tuple[str
         for word, forms in spelt.items()
         for form in forms
     }
-    n_words = pd.Series(first).groupby(pd.Series(first)).agg(lambda own: own.index.get_level_values(0).nunique())
+    n_words = pd.Series(first).groupby(pd.Series(first)).agg(lambda rows: rows.index.get_level_values(0).nunique())
     apart = {word: tuple(form for form in forms if n_words[first[word, form]] == 1) for word, forms in spelt.items()}
     return {word: forms for word, forms in apart.items() if forms}
 
@@ -317,14 +317,14 @@ def concept_vectors(model: OpenModel, concepts: Sequence[str], layer: int) -> di
     streams = read_streams(model, [tuple(ids) for ids in model.token_ids(prompts)], [layer])
     names, known = tuple(f"text {place}" for place in range(len(streams))), torch.ones(len(streams))
     read, of = Activations(names, (layer,), known, known, streams), torch.arange(len(streams)) // len(ABOUT)
-    found = {}
+    vectors = {}
     for place, word in enumerate(concepts):
         mine = of == place
         sides = torch.where(mine)[0], torch.where(~mine)[0]
         contrast = Contrast("texts", (layer,), streams[mine], streams[~mine], read, rows=sides)
         (vector,) = vectors_of(model.identity, contrast)
-        found[word] = replace(vector, seen=0.0)
-    return found
+        vectors[word] = replace(vector, seen=0.0)
+    return vectors
 
 
 def equal_effects(
@@ -345,11 +345,11 @@ def equal_effects(
         .set_index(["intervention_id", "magnitude"])["kl"]
         .clip(lower=1e-12)
     )
-    found = {}
+    strengths = {}
     for word in concepts:
         drawn = np.log(kl[pushes[EQUAL_KL, word].intervention_id].sort_index())
         rising = np.maximum.accumulate(drawn.to_numpy())
         for m in map(float, magnitudes):
             wanted = np.log(kl[pushes[CONCEPT, word].intervention_id, m])
-            found[word, m] = float(np.exp(np.interp(wanted, rising, np.log(drawn.index.to_numpy(dtype=float)))))
-    return found
+            strengths[word, m] = float(np.exp(np.interp(wanted, rising, np.log(drawn.index.to_numpy(dtype=float)))))
+    return strengths

@@ -85,11 +85,11 @@ def kl_on_text(
         return torch.cat(parts).view(1, len(final), n_rows)
 
     rows = [rows_of(each, settings[each.intervention_id]) for each in wanted]
-    found = read_along(model, prompts, rows, kl, batch_size=PASSAGES_AT_ONCE, progress=progress) if wanted else []
-    if not found:
+    divergences = read_along(model, prompts, rows, kl, batch_size=PASSAGES_AT_ONCE, progress=progress) if wanted else []
+    if not divergences:
         return pd.DataFrame(columns=TEXT_COLUMNS)
     names = [(each.intervention_id, float(m)) for each in wanted for m in settings[each.intervention_id]]
-    by_passage = np.stack([each[0] for each in found])
+    by_passage = np.stack([each[0] for each in divergences])
     n = len(by_passage)
     drawn = unit_weights(np.arange(n), N_BOOTSTRAP, seed) / n
     low, high = np.quantile(drawn @ by_passage, QUANTILES_95, axis=0)

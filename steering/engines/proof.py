@@ -63,11 +63,11 @@ class Proof:
 
     def __str__(self) -> str:
         under = f" at {', '.join(f'{m:+.3g}' for m in self.settings)} of {self.kind}" if self.kind else ""
-        told = "" if self.blur < 0.25 or math.isnan(self.blur) else ", with rounding that hides a push 3% too small"
+        caveat = "" if self.blur < 0.25 or math.isnan(self.blur) else ", with rounding that hides a push 3% too small"
         return (
             f"vLLM writes as transformers does{under}: {self.n_texts} texts of {self.n_tokens} tokens, log "
             f"probabilities within {self.apart:.2g} nats, {100 * self.likeliest:.1f}% of the tokens the likeliest by "
-            f"both{told}"
+            f"both{caveat}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,21 +96,24 @@ def prove(model: OpenModel, score: Score, requests: Sequence[Request], facts: Ma
     rows = [*plain, *steered]
     answers = {ids: _answer_tokens(model, ids) for ids in prompts}
     asked = [[token for side in answers[tuple(row.token_ids)] for token in side] for row in rows]
-    found = score(plain, N_TOKENS, asked[: len(plain)])
-    found += score(steered, N_TOKENS, asked[len(plain) :]) if steered else []
-    read = [_read(model, row, text, asked_of) for row, text, asked_of in zip(rows, found, asked, strict=True)]
+    scored = score(plain, N_TOKENS, asked[: len(plain)])
+    scored += score(steered, N_TOKENS, asked[len(plain) :]) if steered else []
+    read = [_read(model, row, text, asked_of) for row, text, asked_of in zip(rows, scored, asked, strict=True)]
     tolerance = EXACT if model.dtype == torch.float32 else ROUNDED
-    apart = [np.sqrt(np.mean((np.array(text.log_p) - own.log_p) ** 2)) for text, own in zip(found, read, strict=True)]
-    below = np.concatenate([own.below_top for own in read])
+    apart = [
+        np.sqrt(np.mean((np.array(text.log_p) - by_transformers.log_p) ** 2))
+        for text, by_transformers in zip(scored, read, strict=True)
+    ]
+    below = np.concatenate([by_transformers.below_top for by_transformers in read])
     margins = [
-        (_margin(text.first, sides), _margin(own.first, sides))
-        for text, own, row in zip(found, read, rows, strict=True)
+        (_margin(text.first, sides), _margin(by_transformers.first, sides))
+        for text, by_transformers, row in zip(scored, read, rows, strict=True)
         if all(sides := answers[tuple(row.token_ids)])
     ]
     gaps = [abs(ours - theirs) for ours, theirs in margins]
     # A prompt in pieces says nothing more of that, and takes the most time.
     whole = [at for at in range(len(plain), len(rows)) if len(rows[at].token_ids) <= facts["tokens_per_forward"]]
-    strength, blur = shortfall(model, [(rows[at], found[at], read[at]) for at in whole])
+    strength, blur = shortfall(model, [(rows[at], scored[at], read[at]) for at in whole])
     acting = pushes[0].intervention if pushes else None
     proof = Proof(
         "" if acting is None else f"{acting.intervention_id} at {acting.positions} positions",
@@ -124,9 +127,9 @@ def prove(model: OpenModel, score: Score, requests: Sequence[Request], facts: Ma
         blur,
     )
     worst = int(np.argmax(apart))
-    said = f"{_named(rows[worst])}, {len(rows[worst].token_ids)} tokens"
+    texts_scored = f"{_named(rows[worst])}, {len(rows[worst].token_ids)} tokens"
     faults = {
-        f"log probabilities differ by {proof.apart:.2g} nats after {said}": proof.apart > tolerance,
+        f"log probabilities differ by {proof.apart:.2g} nats after {texts_scored}": proof.apart > tolerance,
         f"a token is {below.max():.2g} nats less likely than the likeliest": below.max() > TIES * tolerance,
         "yes and no change places": any(a * b < 0 and abs(b) > TIES * tolerance for a, b in margins)
         or max(gaps, default=0.0) > 2 * TIES * tolerance,
@@ -202,10 +205,10 @@ def shortfall(model: OpenModel, compared: "Sequence[tuple[Request, Scored, _Read
 def _answer_tokens(model: OpenModel, ids: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """The tokens of yes and of no that can follow a prompt; empty where they can't be told apart."""
     try:
-        found = find_answer_tokens(model.tokenizer, model.tokenizer.decode(list(ids)))
+        tokens = find_answer_tokens(model.tokenizer, model.tokenizer.decode(list(ids)))
     except InputError:
         return (), ()
-    return found.yes, found.no
+    return tokens.yes, tokens.no
 
 
 def _margin(first: Sequence[float], sides: Sequence[Sequence[int]]) -> float:

@@ -137,7 +137,7 @@ class Vllm:
             )
         self.prove(requests)
         ends, tokenizer = set(end_tokens(self._model)), self._model.tokenizer
-        found: dict[int, Generated] = {}
+        texts: dict[int, Generated] = {}
         settings = {"temperature": temperature, "max_tokens": max_new_tokens, "stop_token_ids": sorted(ends)}
 
         def is_done(each: Open, new: Sequence[int], ended: bool) -> bool:
@@ -150,13 +150,13 @@ class Vllm:
             if not (stopped or ended):
                 return False
             finished = stopped or bool(ends.intersection(each.ids[-1:]))
-            found[each.place] = Generated(_text(tokenizer, each.ids[:n_tokens]), n_tokens, finished)
+            texts[each.place] = Generated(_text(tokenizer, each.ids[:n_tokens]), n_tokens, finished)
             if sink:
-                sink(each.place, found[each.place])
+                sink(each.place, texts[each.place])
             return True
 
         self.run(_in_turn(requests, lambda place: settings), is_done)
-        return [found[place] for place in range(len(requests))]
+        return [texts[place] for place in range(len(requests))]
 
     def score(self, requests: Sequence[Request], n_tokens: int, tokens: Sequence[Sequence[int]]) -> list[Scored]:
         """So many likeliest tokens after each prompt, ends or not, with their log probabilities.
@@ -164,14 +164,14 @@ class Vllm:
         Args:
             tokens: of each request, those whose log probabilities are told at the first place as well.
         """
-        found: dict[int, Scored] = {}
+        scored: dict[int, Scored] = {}
 
         def is_done(each: Open, new: Sequence[int], ended: bool) -> bool:
             each.ids += new
             if ended:
                 chosen = [scores[str(token)] for token, scores in zip(each.ids, each.scores, strict=True)]
                 first = [each.scores[0][str(token)] for token in tokens[each.place]]
-                found[each.place] = Scored(tuple(each.ids), tuple(chosen), tuple(first))
+                scored[each.place] = Scored(tuple(each.ids), tuple(chosen), tuple(first))
             return ended
 
         def settings(place: int) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class Vllm:
             }
 
         self.run(_in_turn(requests, settings), is_done)
-        return [found[place] for place in range(len(requests))]
+        return [scored[place] for place in range(len(requests))]
 
     def prove(self, requests: Sequence[Request]) -> None:
         """Prove each kind among the requests that was not proven yet, while nothing else is written.
@@ -197,13 +197,13 @@ class Vllm:
             if each.push is not None:
                 each.push.intervention.check_model(self._model)
             kinds.setdefault(each.kind, []).append(each)
-        for kind, own in kinds.items():
+        for kind, of_kind in kinds.items():
             if kind in self._proven:
                 continue
-            if own[0].push is not None:
-                check_told(own[0].push.intervention.operator, own[0].push.intervention.positions)
+            if of_kind[0].push is not None:
+                check_told(of_kind[0].push.intervention.operator, of_kind[0].push.intervention.positions)
             with at_work("comparing what vLLM writes with transformers"):
-                self.proofs.append(prove(self._model, self.score, own, self.facts))
+                self.proofs.append(prove(self._model, self.score, of_kind, self.facts))
             self._proven.add(kind)
             say(str(self.proofs[-1]))
 
@@ -387,8 +387,8 @@ class _Elsewhere:
     def _last_error(self) -> str:
         """What vLLM wrote last that names an error; its own exception often says only that there was one."""
         self._errors.seek(0)
-        told = [line.strip() for line in self._errors if "Error" in line and " WARNING " not in line]
-        return f": {told[-1][-300:]}" if told else ""
+        errors = [line.strip() for line in self._errors if "Error" in line and " WARNING " not in line]
+        return f": {errors[-1][-300:]}" if errors else ""
 
     def _end(self) -> None:
         atexit.unregister(self._end)

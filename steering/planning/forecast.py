@@ -374,7 +374,9 @@ def forecast_of(
     so_far = time.process_time()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
-    lengths = {name: [len(encode(tokenizer, render(tokenizer, own))) for own in mine] for name, mine in asked.items()}
+    lengths = {
+        name: [len(encode(tokenizer, render(tokenizer, prompt))) for prompt in mine] for name, mine in asked.items()
+    }
     size = Size.of(config)
     loads: dict[str, Sequence[Load]] = {START: [], **stages(lengths, size, loaded)}
     sketch = sketch_of(config, tokenizer, loaded, device, size)
@@ -386,7 +388,7 @@ def forecast_of(
     # Of one wording, as a stage asks them.
     clock = Clock(sketch, max(asked.values(), key=len), size.n_layers, heavier, wider)
     loads[START] = [*loads[START], Load(seconds=so_far + _checking(sketch, size, heavier))]
-    taken = {name: clock.usual_and_most(own) for name, own in loads.items()}
+    taken = {name: clock.usual_and_most(prompt) for name, prompt in loads.items()}
     return Forecast(loads, size, loaded, device, taken)
 
 
@@ -439,16 +441,16 @@ def _checking(sketch: OpenModel, size: Size, heavier: float) -> float:
 
 def _seconds(model: OpenModel, work: Callable[[], object]) -> float:
     """Of the quickest of a few further runs: the first pays for what is set up once, and others use the machine too."""
-    found: list[float] = []
-    while len(found) < 3 or (len(found) < 9 and sum(found) < LONG_ENOUGH):
+    seconds: list[float] = []
+    while len(seconds) < 3 or (len(seconds) < 9 and sum(seconds) < LONG_ENOUGH):
         if model.device.type == "cuda":
             torch.cuda.synchronize(model.device)
         started = time.perf_counter()
         work()
         if model.device.type == "cuda":
             torch.cuda.synchronize(model.device)
-        found.append(time.perf_counter() - started)
-    return min(found[1:])
+        seconds.append(time.perf_counter() - started)
+    return min(seconds[1:])
 
 
 def _clock(seconds: float) -> str:

@@ -125,12 +125,14 @@ def scan_layers(
     >>> scan_layers(model, prompts, candidates).layer in (1, 2)
     True
     """
-    found = rates_along(model, fitting, candidates, progress, further=contenders([candidates]))
-    rates = [found[each.intervention_id] for each in candidates]
+    rates_by_id = rates_along(model, fitting, candidates, progress, further=contenders([candidates]))
+    rates = [rates_by_id[each.intervention_id] for each in candidates]
     place, reach = best_place(rates, [each.units_per_norm for each in candidates])
     layers = [each.layers[0] for each in candidates]
     beside = zip(rates, layers, strict=True)
-    scanned = pd.concat([own.reset_index().assign(layer=layer) for own, layer in beside], ignore_index=True)
+    scanned = pd.concat(
+        [scanned_rates.reset_index().assign(layer=layer) for scanned_rates, layer in beside], ignore_index=True
+    )
     return LayerScan(
         scanned[["layer", "magnitude", "yes_rate", "unread"]],
         pd.Series(reach, index=layers, name="reach"),
@@ -173,10 +175,10 @@ def best_place(rates: Sequence[pd.DataFrame], units_per_norm: Sequence[float]) -
         its place among them, the first of equals; and of each the magnitude that it needs (`spanning_magnitude`).
     """
     both = zip(rates, units_per_norm, strict=True)
-    reach = [spanning_magnitude(own.set_axis(own.index / units)) for own, units in both]
+    reach = [spanning_magnitude(rate.set_axis(rate.index / units)) for rate, units in both]
     if np.isfinite(reach).any():
         return int(np.argmin(reach)), reach
-    return int(np.argmax([_rise(own.loc[own["unread"] <= most_unread(own), "yes_rate"]) for own in rates])), reach
+    return int(np.argmax([_rise(rate.loc[rate["unread"] <= most_unread(rate), "yes_rate"]) for rate in rates])), reach
 
 
 def contenders(
@@ -187,8 +189,8 @@ def contenders(
     def still(rates: dict[str, pd.DataFrame]) -> list[Intervention]:
         left: list[Intervention] = []
         for same in groups:
-            own = [rates[each.intervention_id] for each in same]
-            place, reach = best_place(own, [each.units_per_norm for each in same])
+            of_same = [rates[each.intervention_id] for each in same]
+            place, reach = best_place(of_same, [each.units_per_norm for each in same])
             left += [same[place]] if math.isfinite(reach[place]) else same
         return left
 

@@ -336,13 +336,13 @@ def rates_along(
     grids = {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
 
     def asked(
-        wanted: Mapping[str, Sequence[float]], told: Callable[[int], None] | None = None
+        wanted: Mapping[str, Sequence[float]], advance: Callable[[int], None] | None = None
     ) -> dict[str, pd.DataFrame]:
         some = [each for each in interventions if wanted.get(each.intervention_id)]
         if not some:
             return {}
-        table = answers_along(model, some, prompts, wanted, progress=told)
-        return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
+        table = answers_along(model, some, prompts, wanted, progress=advance)
+        return {str(name): yes_rates(rows) for name, rows in table.groupby("intervention_id", sort=False)}
 
     ends = {each.intervention_id: NEAR * each.units_per_norm * (1 + 1e-9) for each in interventions}
     rates = asked({name: [m for m in grids[name] if abs(m) <= end] for name, end in ends.items()}, progress)

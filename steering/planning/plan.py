@@ -131,10 +131,10 @@ def make_plan(
     how = {"operator": operator, "positions": positions, "unit": unit}
     layers = candidate_layers(layer, model.n_layers)
     with bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
-        found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
+        contrasted = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
     if draw:
-        found = found.resampled(seed + draw)
-    vectors = vectors_of(model.identity, found, method, extraction.prompt_hash, extraction.template)
+        contrasted = contrasted.resampled(seed + draw)
+    vectors = vectors_of(model.identity, contrasted, method, extraction.prompt_hash, extraction.template)
     candidates = [Intervention.of(vector, **how) for vector in vectors]
     if layers_together(layer):
         candidates = [Intervention.of(*vectors, **how)]
@@ -154,7 +154,7 @@ def make_plan(
     if n_controls:
         made = [
             control_interventions(
-                Material(model, each.vectors[0], found.at_layer(each.layers[0]), questions, template),
+                Material(model, each.vectors[0], contrasted.at_layer(each.layers[0]), questions, template),
                 each,
                 n_controls,
                 seed,
@@ -162,7 +162,7 @@ def make_plan(
             for each in beside
         ]
         controls, grids = at_their_layers(model, fitting, made, bar)
-    reliability = reliability_of(found.at_layer(chosen.layers[0]), method, seed)
+    reliability = reliability_of(contrasted.at_layer(chosen.layers[0]), method, seed)
     return SweepPlan(
         chosen,
         tuple(controls),

@@ -50,8 +50,8 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
 
     >>> from onedial import load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
-    >>> found = check_readability(load_model("smollm2-135m-instruct"), METACOGNITIVE, load_questions("embedded", n=8))
-    >>> type(found).__name__
+    >>> result = check_readability(load_model("smollm2-135m-instruct"), METACOGNITIVE, load_questions("embedded", n=8))
+    >>> type(result).__name__
     'Readability'
     """
     asked = questions[:: max(len(questions) // ASKED, 1)][:ASKED]
@@ -61,15 +61,15 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
         (model.tokenizer.decode([token]), chance)
         for token, chance in zip(top.indices.tolist(), top.values.tolist(), strict=True)
     )
-    found = Readability(float(mass.median()), len(asked), likeliest)
-    if found.median_mass < MASS_STOPS:
+    readability = Readability(float(mass.median()), len(asked), likeliest)
+    if readability.median_mass < MASS_STOPS:
         prefix, better = _best_prefix(model, template, asked[:8])
         began = f"the assistant's turn with {prefix!r} (median mass {better:.2f})"
         remedy = f"begin {began} as assistant_prefix in a prompt file, see --prompt"
         if better < MASS_STOPS:  # a base model, most often
             remedy = f"to begin {began} does not help; show it worked examples (--prompt 'examples YN')"
-        raise InputError(f"{found}; too little to read under {MASS_STOPS}: {remedy}")
-    return found
+        raise InputError(f"{readability}; too little to read under {MASS_STOPS}: {remedy}")
+    return readability
 
 
 @torch.inference_mode()

@@ -76,7 +76,7 @@ def _half_cosines(contrast: Contrast, method: str, seed: int, n_splits: int) -> 
     if min(len(contrast.yes), len(contrast.no)) < 4 or method == "random":
         return float("nan"), float("nan"), float("nan")
     generator = generator_of(seed)
-    found = []
+    cosines = []
     for _ in range(n_splits):
         orders = [torch.randperm(len(side), generator=generator) for side in (contrast.yes, contrast.no)]
         if contrast.paired:
@@ -89,7 +89,7 @@ def _half_cosines(contrast: Contrast, method: str, seed: int, n_splits: int) -> 
             except InputError:  # half of the questions may not hold what the whole does, such as topics with both sides
                 break
         if len(halves) == 2:
-            found.append(float(halves[0] @ halves[1]))
-    if len(found) < max(2, n_splits / 2):
+            cosines.append(float(halves[0] @ halves[1]))
+    if len(cosines) < max(2, n_splits / 2):
         return float("nan"), float("nan"), float("nan")
-    return float(np.mean(found)), float(np.quantile(found, 0.05)), float(np.quantile(found, 0.95))
+    return float(np.mean(cosines)), float(np.quantile(cosines, 0.05)), float(np.quantile(cosines, 0.95))

@@ -33,7 +33,8 @@ def panel_of(folder, table=WIDE, elicitation=GERMAN, name="panel.csv"):
     return load_panel(folder / name)
 
 
-def test_columns_and_spellings_of_one_s_own_are_read_and_other_columns_kept(tmp_path):
+def test_own_columns_and_spellings_are_read(tmp_path):
+    """Columns and spellings of one's own are read and other columns kept."""
     panel = panel_of(tmp_path)
     np.testing.assert_array_equal(panel.answers.to_numpy(), [[1, 1], [0, np.nan], [1, 0]])
     assert list(panel.answers.columns) == ["a", "b"]
@@ -81,18 +82,20 @@ def test_a_prompt_asks_the_same_where_it_holds_the_question_word_for_word(prompt
 
 
 def test_moment_and_form_are_told_apart():
-    said = Elicitation("How sure are you?", when="after", answer="number", top=100.0).otherwise("How sure are you?")
-    assert len(said) == 2
-    assert "after answering" in said[0]
-    assert "a number from 0 to 100" in said[1]
+    differences = Elicitation("How sure are you?", when="after", answer="number", top=100.0).otherwise(
+        "How sure are you?"
+    )
+    assert len(differences) == 2
+    assert "after answering" in differences[0]
+    assert "a number from 0 to 100" in differences[1]
 
 
 def test_every_panel_in_the_box_says_how_it_was_asked():
     for name in ("embedded", "frontier", "frontier-confidence"):
-        found = elicitation_of(name)
-        assert found.question
-        assert found.licence
-        assert found.source
+        result = elicitation_of(name)
+        assert result.question
+        assert result.licence
+        assert result.source
     assert "Would you answer this request?" in load_prompt(prompt_of_panel("frontier")).user
     assert prompt_of_panel("embedded") is None
     with pytest.raises(InputError, match="brings no prompt along"):

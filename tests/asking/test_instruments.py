@@ -52,7 +52,8 @@ def test_the_likeliest_of_several_options_is_the_value():
     assert answer.probabilities == pytest.approx([0.0900, 0.6652, 0.2447], abs=1e-4)
 
 
-def test_a_reasoned_text_that_was_cut_off_is_unread_whatever_it_says_on_the_way():
+def test_a_text_cut_off_is_unread():
+    """A reasoned text that was cut off is unread whatever it says on the way."""
     text = "Yes, I know it.\nAnswer: Yes\n"
     assert response_from_text(YES_NO, REASONED.reader, text, finished=True).said_yes is True
     assert response_from_text(YES_NO, REASONED.reader, text, finished=False).said_yes is None

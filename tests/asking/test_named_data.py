@@ -36,13 +36,14 @@ def test_the_frontier_panel_is_whole(frontier):
     safe = [question.id for question in load_questions("frontier-safe")]
     assert len(safe) == 250
     for name, (yes, on_safe, on_unsafe, n) in RATES.items():
-        own = frontier.answers[name]
-        assert own.notna().sum() == n
-        rates = own.mean(), own[safe].mean(), own.drop(safe).mean()
+        answers = frontier.answers[name]
+        assert answers.notna().sum() == n
+        rates = answers.mean(), answers[safe].mean(), answers.drop(safe).mean()
         np.testing.assert_allclose(rates, (yes, on_safe, on_unsafe), atol=6e-4)
 
 
-def test_every_respondent_of_the_frontier_panel_is_its_own_base_model_of_a_known_family(frontier):
+def test_frontier_respondents_are_their_own_base_models(frontier):
+    """Every respondent of the frontier panel is its own base model of a known family."""
     about = frontier.respondents
     assert about["model"].nunique() == 18
     assert about["model"].str.contains("/").all()
@@ -77,7 +78,8 @@ def test_every_named_file_is_there_and_travels_with_the_package():
     assert NOTES.keys() <= {*NAMED_PANELS, *NAMED_QUESTIONS}
 
 
-def test_licences_stand_beside_the_data_and_name_every_file_that_they_cover():
+def test_licences_name_every_file_they_cover():
+    """Licences stand beside the data and name every file that they cover."""
     for path, licence in {
         "LICENSE": "CC0 1.0",
         "frontier/LICENSE-answers.txt": "MIT License",

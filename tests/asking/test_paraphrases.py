@@ -5,7 +5,8 @@ from onedial.asking.rewording import ORDERS, REQUESTS, REVERSED, paraphrases, re
 from onedial.core.notices import noticed
 
 
-def test_six_wordings_differ_in_the_request_and_the_order_alone_in_worked_examples_too():
+def test_six_wordings_differ_in_request_and_order_alone():
+    """Six wordings differ in the request and the order alone in worked examples too."""
     template = FRAMINGS["examples YN"]
     made = paraphrases(template)
     assert made[0] == template
@@ -19,19 +20,21 @@ def test_six_wordings_differ_in_the_request_and_the_order_alone_in_worked_exampl
     assert made[1].name == "examples YN, wording 1, no first"
 
 
-def test_a_prompt_of_ones_own_is_asked_in_both_orders_and_one_without_yes_or_no_as_it_is():
-    own = PromptTemplate("{question} Known to you? Yes or No?", name="own")
-    assert [each.name for each in paraphrases(own)] == ["own", "own, no first"]
-    said = []
-    with noticed(said.append):
+def test_ones_own_prompt_is_asked_in_both_orders():
+    """A prompt of ones own is asked in both orders and one without yes or no as it is."""
+    template = PromptTemplate("{question} Known to you? Yes or No?", name="own")
+    assert [each.name for each in paraphrases(template)] == ["own", "own, no first"]
+    notices = []
+    with noticed(notices.append):
         assert paraphrases(PromptTemplate("{question} Known?", name="bare")) == [
             PromptTemplate("{question} Known?", name="bare")
         ]
-    assert len(said) == 1
-    assert "--wordings" in said[0]
+    assert len(notices) == 1
+    assert "--wordings" in notices[0]
 
 
-def test_the_reversed_wording_turns_request_and_examples_round_and_leaves_all_else():
+def test_the_reversed_wording_turns_request_and_examples():
+    """The reversed wording turns request and examples round and leaves all else."""
     for template in FRAMINGS.values():
         turned = reversed_wording(template)
         assert REQUESTS[0] not in turned.user

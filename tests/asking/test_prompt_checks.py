@@ -14,9 +14,9 @@ def test_every_framing_speaks_of_yes_and_no_equally_often(name):
     """Else it pushes every margin one way. The answers of worked examples are what those framings differ in."""
     template = FRAMINGS[name]
     asks = re.sub(r"^Answer: (?:Yes|No)$", "", template.user, flags=re.MULTILINE)
-    said = re.findall(r"\b(yes|no)\b", asks.replace(SLOT, " ").lower())
+    words = re.findall(r"\b(yes|no)\b", asks.replace(SLOT, " ").lower())
     assert asks.count(SLOT) == 1
-    assert said.count("yes") == said.count("no") > 0
+    assert words.count("yes") == words.count("no") > 0
     assert not re.search(r"\b(?:yes|no)\b", template.assistant_prefix.lower())
 
 
@@ -72,8 +72,8 @@ def test_whole_spellings_count_alone_and_a_blank_piece_stands_for_nothing():
     def decode(ids):
         return " " if ids == [9] else "x"
 
-    found = first_tokens("A:", ("Yes", " Yes", "yes"), encode, decode)
-    assert (found.single, found.pieces, found.counted) == ((5,), (), (5,))
+    result = first_tokens("A:", ("Yes", " Yes", "yes"), encode, decode)
+    assert (result.single, result.pieces, result.counted) == ((5,), (), (5,))
     assert first_tokens("A:", ("70",), encode, decode).counted == (3,)
     assert first_tokens("A:", (" Yes", "No"), encode, decode).counted == ()
 

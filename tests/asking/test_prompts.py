@@ -18,18 +18,20 @@ def test_every_framing_ends_with_the_same_request():
     assert {template.assistant_prefix for template in FRAMINGS.values()} == {"Answer:"}
 
 
-def test_worked_examples_are_development_questions_with_their_answers_and_the_question_stands_last():
+def test_worked_examples_are_answered_development_questions():
+    """Worked examples are development questions with their answers and the question stands last."""
     known = {question.text: question.answers for question in load_questions("development")}
     user = CLOSED_BOOK_PROMPTS["closed book, examples"].fill("Who wrote Emma?").user
     *worked, last = user.split("Question: ")[1:]
     assert last == "Who wrote Emma?"
     assert len(worked) == 4
     for each in worked:
-        asked, said = each.strip().split("\n\nAnswer: ")
-        assert said in known[asked]
+        asked, answer = each.strip().split("\n\nAnswer: ")
+        assert answer in known[asked]
 
 
-def test_a_text_file_is_the_user_turn_and_a_yaml_file_may_begin_the_assistants(tmp_path):
+def test_a_yaml_prompt_may_begin_the_answer(tmp_path):
+    """A text file is the user turn and a yaml file may begin the assistants."""
     for name in ("p.txt", "p.md"):
         (tmp_path / name).write_text("\ufeffCould you answer this?\n{question}\n", encoding="utf-8")
         assert load_prompt(tmp_path / name) == PromptTemplate("Could you answer this?\n{question}", name="p")

@@ -98,7 +98,8 @@ def alternatives(*tokens):
 
 
 @pytest.mark.parametrize(("tokens", "text", "reasoned", "margin"), SENT["margins"])
-def test_a_margin_is_of_the_tokens_of_the_answer_and_no_sentinel_enlarges_it(tokens, text, reasoned, margin):
+def test_no_sentinel_enlarges_a_margin(tokens, text, reasoned, margin):
+    """A margin is of the tokens of the answer and no sentinel enlarges it."""
     shown = from_the_answer_on(alternatives(*tokens), text, reasoned)
     response = response_of(CAN_YOU_ANSWER, text, True, shown)
     assert response.said_yes is True
@@ -108,7 +109,9 @@ def test_a_margin_is_of_the_tokens_of_the_answer_and_no_sentinel_enlarges_it(tok
 LETTERS = lettered("known", "{question}", "I know it", "I do not know it")
 
 
-def test_what_an_outspoken_respondent_says_counts_whole_and_what_it_shows_stays():
+def test_what_an_outspoken_respondent_says_counts_whole():
+    """What an outspoken respondent says counts whole and what it shows stays."""
+
     class Says:
         identity = Identity("says")
 
@@ -117,8 +120,8 @@ def test_what_an_outspoken_respondent_says_counts_whole_and_what_it_shows_stays(
             yield response_of(instrument, "neither", True, [], place=1)
             yield response_of(instrument, "B", True, [{"B": math.log(0.8), "A": math.log(0.1)}], place=2)
 
-    said, unread, shown = answers_in_order(Outspoken(Says()), prompts("q"), LETTERS["A first"])
-    assert (said.margin, said.mass, said.probabilities) == (1.0, 1.0, (1.0, 0.0))
+    answered, unread, shown = answers_in_order(Outspoken(Says()), prompts("q"), LETTERS["A first"])
+    assert (answered.margin, answered.mass, answered.probabilities) == (1.0, 1.0, (1.0, 0.0))
     assert unread.value is None
     assert math.isnan(unread.mass)
     assert shown.margin == pytest.approx(math.log(1 / 8))
@@ -132,13 +135,15 @@ def test_margin_and_mass_are_those_of_the_first_token_that_says_something():
     assert response.confidence == pytest.approx(2 / 3)
 
 
-def test_an_option_that_is_not_shown_counts_as_likely_as_the_least_likely_token_that_is():
+def test_an_option_not_shown_is_as_likely_as_the_least_shown():
+    """An option that is not shown counts as likely as the least likely token that is."""
     response = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "Yeah": math.log(0.02)}])
     assert response.margin == pytest.approx(math.log(0.9 / 0.02))
     assert response.mass == pytest.approx(0.9)
 
 
-def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_little_mass_is_unread():
+def test_an_answer_that_comes_late_has_no_margin():
+    """An answer that does not come first has no margin and one with too little mass is unread."""
     later = response_of(CAN_YOU_ANSWER, "Well: yes.", True, [{"Well": -0.1, "Yes": -3.0}])
     assert (later.said_yes, math.isnan(later.margin), math.isnan(later.mass)) == (True, True, True)
     faint = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.04), "No": math.log(0.03), "x": -0.1}])
@@ -159,7 +164,9 @@ def test_a_key_is_named_and_never_written(monkeypatch):
 
 
 @needs_inspect
-def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself():
+def test_every_question_gets_its_own_answer():
+    """Every question gets its own answer with what the server says of itself."""
+
     def answering(body):
         return "Yes" if "river" in question_of(body) else "No"
 
@@ -181,17 +188,19 @@ def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself(
 
 
 @needs_inspect
-def test_margins_at_a_temperature_that_a_server_may_scale_them_by_are_pointed_at():
+def test_margins_at_a_temperature_are_pointed_at():
+    """Margins at a temperature that a server may scale them by are pointed at."""
     with FakeServer("Yes", logprobs={"Yes": 0.6, "No": 0.3}) as server:
-        for temperature, told in ((0.5, 1), (0, 0), (1, 0), (None, 0)):
+        for temperature, n_notices in ((0.5, 1), (0, 0), (1, 0), (None, 0)):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", Notice)
                 answers_in_order(respondent(server, temperature=temperature), prompts("Who?", "When?"), CAN_YOU_ANSWER)
-            assert sum("scale log probabilities" in str(each.message) for each in caught) == told
+            assert sum("scale log probabilities" in str(each.message) for each in caught) == n_notices
 
 
 @needs_inspect
-def test_what_fails_for_the_time_being_is_asked_again_and_what_fails_for_good_is_an_error():
+def test_passing_failures_are_asked_again():
+    """What fails for the time being is asked again and what fails for good is an error."""
     seen: dict[str, int] = {}
     lock = threading.Lock()
 
@@ -226,13 +235,18 @@ def test_what_fails_for_the_time_being_is_asked_again_and_what_fails_for_good_is
 
 def test_a_date_after_which_to_ask_again_counts_from_the_servers_own_clock():
     error = RuntimeError("busy")
-    for said, seconds in (("Sat, 29 Nov 2025 12:01:30 GMT", 90), ("Sat, 29 Nov 2025 11:00:00 GMT", 0), ("soon", None)):
-        error.response = SimpleNamespace(headers={"retry-after": said, "date": "Sat, 29 Nov 2025 12:00:00 GMT"})
+    for header, seconds in (
+        ("Sat, 29 Nov 2025 12:01:30 GMT", 90),
+        ("Sat, 29 Nov 2025 11:00:00 GMT", 0),
+        ("soon", None),
+    ):
+        error.response = SimpleNamespace(headers={"retry-after": header, "date": "Sat, 29 Nov 2025 12:00:00 GMT"})
         assert failed(error, str).wait == seconds
 
 
 @needs_inspect
-def test_no_key_reaches_answers_messages_or_files_when_the_server_repeats_it(tmp_path, monkeypatch):
+def test_no_key_reaches_what_is_written(tmp_path, monkeypatch):
+    """No key reaches answers messages or files when the server repeats it."""
     monkeypatch.setenv("ONEDIAL_TEST_KEY", CANARY)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
@@ -255,7 +269,8 @@ def test_no_key_reaches_answers_messages_or_files_when_the_server_repeats_it(tmp
 
 
 @needs_inspect
-def test_two_respondents_are_asked_at_once_and_a_refusal_leaves_the_rest_unasked():
+def test_two_respondents_are_asked_at_once():
+    """Two respondents are asked at once and a refusal leaves the rest unasked."""
     with FakeServer(lambda body: "Yes", keep=False) as one, FakeServer(lambda body: "No", keep=False) as other:
         left, asked = [True] * 4, [respondent(each) for each in (one, other)]
         given = list(answers_side_by_side([Permitted(each, text, left) for each in asked for text in "abcdef"]))
@@ -409,7 +424,8 @@ def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, b
 @needs_inspect
 @pytest.mark.parametrize(("reason", "error"), SENT["errors in a choice"])
 @pytest.mark.parametrize("text", ["", "Yes, since"])
-def test_an_error_inside_a_choice_is_a_failure_and_tried_again_whatever_was_written(text, reason, error, monkeypatch):
+def test_an_error_inside_a_choice_is_a_failure(text, reason, error, monkeypatch):
+    """An error inside a choice is a failure and tried again whatever was written."""
     monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
     with FakeServer(lambda body: text) as server:
         sends(server, finish_reason=reason, **({} if error is None else {"error": error}))
@@ -432,7 +448,7 @@ def test_extra_fields_and_the_number_of_top_logprobs_are_sent_as_given():
 
 @needs_inspect
 @pytest.mark.parametrize(
-    ("instrument", "answer", "said"),
+    ("instrument", "answer", "answer_text"),
     [
         (LIST.made, ["sea", "salt", "wave", "blue", "deep"], "sea, salt, wave, blue, deep"),
         (RANKING, ["Q2", "Q1", "Q4", "Q3"], "Q2, Q1, Q4, Q3"),
@@ -441,7 +457,7 @@ def test_extra_fields_and_the_number_of_top_logprobs_are_sent_as_given():
         (STEPS, ["It lies in Africa.", "So it is hot."], "Step 1: It lies in Africa.\nStep 2: So it is hot."),
     ],
 )
-def test_a_server_that_knows_schemas_is_held_to_one(instrument, answer, said):
+def test_a_server_that_knows_schemas_is_held_to_one(instrument, answer, answer_text):
     """The raw reply is kept, the field is read, and its schema was sent."""
     written = json.dumps({"answer": answer})
     slots = dict.fromkeys(instrument.template.slots, "x")
@@ -451,7 +467,7 @@ def test_a_server_that_knows_schemas_is_held_to_one(instrument, answer, said):
     schema = body["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answer"]["type"] == "array"
     assert schema["required"] == ["answer"]
-    assert (response.raw_text, instrument.said(response.raw_text)) == (written, said)
+    assert (response.raw_text, instrument.said(response.raw_text)) == (written, answer_text)
 
 
 @needs_inspect

@@ -54,7 +54,8 @@ def test_the_three_formats_hold_the_same_questions(tmp_path):
     assert load_questions(jsonl) == load_questions(parquet) == load_questions(table) == expected
 
 
-def test_what_a_question_is_a_wording_of_is_read_and_kept_and_no_respondent_of_a_wide_panel(tmp_path):
+def test_wording_of_is_read_and_is_no_respondent(tmp_path):
+    """What a question is a wording of is read and kept and no respondent of a wide panel."""
     path = tmp_path / "q.csv"
     path.write_text("id,question,wording_of,m1\na,Who wrote Emma?,emma,1\nb,Emma is whose?,emma,0\nc,Why?,,1\n")
     asked = load_questions(path)
@@ -64,7 +65,8 @@ def test_what_a_question_is_a_wording_of_is_read_and_kept_and_no_respondent_of_a
     assert list(load_panel(path).answers.columns) == ["m1"]
 
 
-def test_spreadsheet_csv_with_byte_order_mark_semicolons_and_line_breaks_in_a_field_is_read(tmp_path):
+def test_a_spreadsheets_csv_is_read(tmp_path):
+    """Spreadsheet csv with byte order mark semicolons and line breaks in a field is read."""
     path = tmp_path / "q.csv"
     path.write_bytes('\ufeffquestion;answer\r\n"Who wrote\r\nEmma?";Jane Austen\r\n'.encode())
     (question,) = load_questions(path)
@@ -99,9 +101,9 @@ def test_a_sample_contains_smaller_ones_and_depends_on_seed_and_ids_alone(many):
     drawn = [{question.id for question in sample_questions(many, n, seed=3)} for n in (1, 20, 90, 200)]
     assert [len(ids) for ids in drawn] == [1, 20, 90, 200]
     assert all(small < large for small, large in itertools.pairwise(drawn))
-    found = sample_questions(many, 50, seed=1)
-    assert found == [question for question in many if question in found]
-    assert {*found} == {*sample_questions(many[::-1], 50, seed=1)} != {*sample_questions(many, 50, seed=2)}
+    result = sample_questions(many, 50, seed=1)
+    assert result == [question for question in many if question in result]
+    assert {*result} == {*sample_questions(many[::-1], 50, seed=1)} != {*sample_questions(many, 50, seed=2)}
     for n in (0, -3, 201):
         with pytest.raises(InputError, match=f"{n} questions requested"):
             sample_questions(many, n)
@@ -240,7 +242,8 @@ def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
     assert not any("\n" in refusal for refusal in refusals)
 
 
-def test_a_stratified_draw_gives_every_topic_and_level_its_share_and_larger_ones_contain_smaller_ones():
+def test_a_stratified_draw_gives_each_stratum_its_share():
+    """A stratified draw gives every topic and level its share and larger ones contain smaller ones."""
     shares = {("art", 1): 300, ("art", 5): 100, ("sea", 1): 60, ("sea", None): 40}
     many = [
         Question(f"{topic}{level}{i}", f"What {topic} {level} {i}?", topic=topic, level=level)
@@ -253,8 +256,8 @@ def test_a_stratified_draw_gives_every_topic_and_level_its_share_and_larger_ones
         assert len(drawn) == n
         assert [each for each in many if each in drawn] == drawn
         for (topic, level), size in shares.items():
-            found = sum((each.topic, each.level) == (topic, level) for each in drawn)
-            assert abs(found - n * size / 500) <= 2
+            result = sum((each.topic, each.level) == (topic, level) for each in drawn)
+            assert abs(result - n * size / 500) <= 2
         assert smaller <= {each.id for each in drawn}
         smaller = {each.id for each in drawn}
     backwards = {each.id for each in stratified_sample(many[::-1], 200, seed=4)}

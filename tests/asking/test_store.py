@@ -43,7 +43,8 @@ def ask(store, server, occasion="test", prompts=PROMPTS, sample=0, **settings):
         return answers_in_order(store.respondent("tiny", model, sample), prompts, CAN_YOU_ANSWER)
 
 
-def test_what_was_answered_before_a_break_is_not_asked_again_and_comes_back_as_it_was(tmp_path):
+def test_what_was_answered_is_not_asked_again(tmp_path):
+    """What was answered before a break is not asked again and comes back as it was."""
     shown = {"Yes": 0.7, "No": 0.2}
 
     def slowly(body):
@@ -69,7 +70,9 @@ def test_what_was_answered_before_a_break_is_not_asked_again_and_comes_back_as_i
     assert [each.place for each in again] == list(range(12))
 
 
-def test_two_models_of_one_name_with_other_weights_or_settings_share_no_answer(tmp_path):
+def test_models_of_one_name_share_no_answer(tmp_path):
+    """Two models of one name with other weights or settings share no answer."""
+
     class Local:
         def __init__(self, says, *identity):
             self.says, self.identity, self.n_asked = says, Identity("tiny", *identity), 0
@@ -82,11 +85,12 @@ def test_two_models_of_one_name_with_other_weights_or_settings_share_no_answer(t
     for start in range(2):
         store = Store(tmp_path / ANSWERS)
         given = [list(store.respondent("tiny", each).answer(PROMPTS, CAN_YOU_ANSWER)) for each in models]
-        assert [{each.said_yes for each in own} for own in given] == [{True}, {False}, {False}]
+        assert [{each.said_yes for each in answers} for answers in given] == [{True}, {False}, {False}]
         assert [each.n_asked for each in models] == [len(PROMPTS)] * 3, start
 
 
-def test_the_same_prompt_is_asked_anew_on_another_occasion_for_another_sample_and_as_often_as_it_is_asked(tmp_path):
+def test_another_occasion_or_sample_is_asked_anew(tmp_path):
+    """The same prompt is asked anew on another occasion for another sample and as often as it is asked."""
     with FakeServer(lambda body: "Yes") as server:
         for _ in range(2):
             store = opened(tmp_path / ANSWERS)
@@ -120,13 +124,15 @@ def said(store, text, n=1):
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\u0085", "\x1cb\x0cc\x0bd", "\r\nb\rc", "😀 naïve", "\ud800"])
-def test_no_character_of_an_answer_ends_its_line_and_half_a_character_is_a_replacement_mark(tmp_path, end):
+def test_no_character_of_an_answer_ends_its_line(tmp_path, end):
+    """No character of an answer ends its line and half a character is a replacement mark."""
     said(Store(tmp_path / ANSWERS), f"Yes{end}")
     (line,) = Store(tmp_path / ANSWERS).lines()
     assert line["raw_text"] == f"Yes{end}".replace("\ud800", "\ufffd")
 
 
-def test_every_beginning_of_the_file_gives_the_answers_that_are_whole_in_it_and_can_be_gone_on_with(tmp_path):
+def test_every_beginning_of_the_file_can_be_gone_on_with(tmp_path):
+    """Every beginning of the file gives the answers that are whole in it and can be gone on with."""
     store = Store(tmp_path / ANSWERS)
     for n in range(1, 4):
         said(store, "Yes\u2028\n" * n)
@@ -169,7 +175,8 @@ def test_of_answers_that_a_disk_refused_nothing_stays(tmp_path, monkeypatch, cal
     assert [line["raw_text"] for line in Store(tmp_path / ANSWERS).lines()] == ["Yes"]
 
 
-def test_of_a_model_on_this_machine_what_is_asked_together_is_asked_again_whole_where_a_part_is_missing(tmp_path):
+def test_what_is_asked_together_is_asked_again_whole(tmp_path):
+    """Of a model on this machine what is asked together is asked again whole where a part is missing."""
     said(Store(tmp_path / ANSWERS), "Yes", n=3)
     data = (tmp_path / ANSWERS).read_bytes()
     (tmp_path / ANSWERS).write_bytes(data[: data.rfind(b"\n", 0, -1) + 1])
@@ -194,7 +201,8 @@ def answer(body):
 
 
 @pytest.mark.launched
-def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alone(tmp_path, call):
+def test_a_killed_program_keeps_to_its_budget(tmp_path, call):
+    """A program that is killed keeps to its budget and asks for the rest alone."""
     out = tmp_path / "run"
     with FakeServer(answer, seconds=0.05) as server:
         name = f"tiny@{server.url}"
@@ -225,7 +233,7 @@ def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alon
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--budget", "5"], "--budget needs the price of openai:m; give it as --prices MODEL=IN/OUT"),
         (["--budget", "0"], "give a number above 0"),
@@ -234,11 +242,11 @@ def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alon
         (["--prices", "openai:other=1/2"], "which is none of the providers' models of --model"),
     ],
 )
-def test_a_budget_that_cannot_hold_is_refused_before_anybody_is_asked(call, tmp_path, options, said):
+def test_a_budget_that_cannot_hold_is_refused_before_anybody_is_asked(call, tmp_path, options, message):
     for word in ("battery", "questionnaire", "predict"):
         ended = call(PROGRAM, word, "--model", "openai:m", *options, "--out", tmp_path / "run")
         assert ended.code == 2
-        assert said in ended.err
+        assert message in ended.err
     assert not (tmp_path / "run").exists()
 
 
@@ -249,7 +257,7 @@ def test_a_budget_for_models_that_cost_nothing_is_refused(call, tmp_path):
 
 
 def test_names_of_models_may_hold_what_separates_prices_otherwise():
-    found = prices_of("a/b@http://127.0.0.1:1/v1=1/2, openai:gpt-4.1-mini=0.4/1.6")
-    assert found == {"a/b@http://127.0.0.1:1/v1": Price(1, 2), "openai:gpt-4.1-mini": Price(0.4, 1.6)}
+    result = prices_of("a/b@http://127.0.0.1:1/v1=1/2, openai:gpt-4.1-mini=0.4/1.6")
+    assert result == {"a/b@http://127.0.0.1:1/v1": Price(1, 2), "openai:gpt-4.1-mini": Price(0.4, 1.6)}
     with pytest.raises(InputError):
         prices_of("m=1/nan")

@@ -12,7 +12,8 @@ from onedial.confidence.abstention import (
 from onedial.core.errors import InputError
 
 
-def test_the_distributional_score_runs_from_minus_one_to_one_and_is_0_for_not_knowing():
+def test_the_distributional_score_is_0_for_not_knowing():
+    """The distributional score runs from minus one to one and is 0 for not knowing."""
     scores = distributional_correctness([1, 0, 0, 0.5, np.nan], [0, 1, 0, 0.3, 1], [0, 0, 1, 0.2, 0])
     assert scores[:4] == pytest.approx([1, -1, 0, 0.2 * 0.8])
     assert np.isnan(scores[4])
@@ -42,7 +43,8 @@ def test_who_always_abstains_discriminates_nothing():
         unknowable_discrimination([1, 0], [1, 1])
 
 
-def test_ties_in_coverage_do_not_depend_on_order_and_a_planted_area_is_found():
+def test_ties_in_coverage_do_not_depend_on_order():
+    """Ties in coverage do not depend on order and a planted area is found."""
     assert selective_auc([0.9, 0.8, 0.1, np.nan], [1, 1, 0, 1]) == pytest.approx((1 + 1 + 2 / 3) / 3)
     assert selective_auc([0.5] * 4, [1, 0, 0, 0]) == selective_auc([0.5] * 4, [0, 0, 0, 1]) == 0.25
     rng = np.random.default_rng(0)

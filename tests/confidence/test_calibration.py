@@ -28,14 +28,14 @@ def panel() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_f_beta_is_scikit_learns():
-    said, right = panel()
-    curve = f_beta_curve(said, right, betas=[0.25, 1, 3])
-    for respondent in said:
-        known = said[respondent].notna()
+    said_yes, right = panel()
+    curve = f_beta_curve(said_yes, right, betas=[0.25, 1, 3])
+    for respondent in said_yes:
+        known = said_yes[respondent].notna()
         for beta in (0.25, 1, 3):
-            theirs = fbeta_score(right.loc[known, respondent], said.loc[known, respondent], beta=beta)
+            theirs = fbeta_score(right.loc[known, respondent], said_yes.loc[known, respondent], beta=beta)
             assert curve.curve.loc[beta, respondent] == pytest.approx(theirs, abs=1e-12)
-    assert (curve.n == said.notna().sum()).all()
+    assert (curve.n == said_yes.notna().sum()).all()
 
 
 def test_f_beta_runs_from_precision_to_recall_over_a_log_grid():
@@ -49,14 +49,14 @@ def test_f_beta_runs_from_precision_to_recall_over_a_log_grid():
 
 
 def test_correctness_is_joined_by_name_not_by_position():
-    said, right = panel()
-    expected = f_beta_curve(said, right).curve
+    said_yes, right = panel()
+    expected = f_beta_curve(said_yes, right).curve
     shuffled = right.sample(frac=1, random_state=0)[list("cebad")]
-    pd.testing.assert_frame_equal(f_beta_curve(said, shuffled).curve, expected)
+    pd.testing.assert_frame_equal(f_beta_curve(said_yes, shuffled).curve, expected)
     with pytest.raises(InputError, match="the correctness 4"):
-        f_beta_curve(said, right.drop(columns="a"))
+        f_beta_curve(said_yes, right.drop(columns="a"))
     with pytest.raises(InputError, match="positive"):
-        f_beta_curve(said, right, betas=[0, 1])
+        f_beta_curve(said_yes, right, betas=[0, 1])
 
 
 def test_brier_and_auroc_are_scikit_learns():
@@ -81,7 +81,8 @@ def test_calibration_error_by_hand_in_bins_of_equal_width_and_equal_mass():
     assert expected_calibration_error(confidence, correct, 2, "mass").value == pytest.approx(by_mass)
 
 
-def test_the_parts_of_the_brier_score_add_up_where_confidence_has_as_many_levels_as_bins():
+def test_the_parts_of_the_brier_score_add_up():
+    """The parts of the brier score add up where confidence has as many levels as bins."""
     rng = np.random.default_rng(0)
     sure = rng.choice([0.2, 0.5, 0.9], 300)
     right = (rng.random(300) < sure**2).astype(float)
@@ -98,10 +99,10 @@ def test_bins_pool_the_framings_of_a_model_and_leave_small_ones_out():
 
 
 def test_a_yes_or_no_has_the_auroc_of_recall_and_specificity():
-    said, right = panel()
-    table = calibration_table(said, right, n_bootstrap=50)
-    known = said["a"].notna()
-    s, r = said.loc[known, "a"], right.loc[known, "a"]
+    said_yes, right = panel()
+    table = calibration_table(said_yes, right, n_bootstrap=50)
+    known = said_yes["a"].notna()
+    s, r = said_yes.loc[known, "a"], right.loc[known, "a"]
     recall, specificity = s[r == 1].mean(), 1 - s[r == 0].mean()
     assert table.loc["a", "auroc"] == pytest.approx((recall + specificity) / 2)
     assert table.loc["a", "brier"] == pytest.approx((s != r).mean())
@@ -132,10 +133,10 @@ def test_confidences_that_are_no_probabilities_are_refused(confidence, correct, 
 
 
 def test_the_line_of_confidence_on_accuracy_is_rs():
-    said, right = aligned(*panel())
-    found = confidence_accuracy_regression(said.mean(), right.mean())
+    said_yes, right = aligned(*panel())
+    result = confidence_accuracy_regression(said_yes.mean(), right.mean())
     expected = matrix("panel_lines")
-    for line, (intercept, slope) in ((found.line, expected[:2]), (found.logit_line, expected[2:])):
+    for line, (intercept, slope) in ((result.line, expected[:2]), (result.logit_line, expected[2:])):
         assert [line.intercept, line.intercept_se] == pytest.approx(intercept[:2])
         assert [line.slope, line.slope_se] == pytest.approx(slope[:2])
         assert line.p == pytest.approx(slope[3])
@@ -146,8 +147,8 @@ def test_a_mean_of_one_is_left_out_of_the_logit_line_and_named():
     confidence = pd.Series({"a": 0.2, "b": 0.4, "c": 0.7, "sure": 1.0})
     accuracy = pd.Series({"a": 0.3, "b": 0.5, "c": 0.6, "sure": 0.4})
     with pytest.warns(PsychometricsWarning, match="sure has a mean of exactly 0 or 1"):
-        found = confidence_accuracy_regression(confidence, accuracy)
-    assert (found.line.n, found.logit_line.n) == (4, 3)
+        result = confidence_accuracy_regression(confidence, accuracy)
+    assert (result.line.n, result.logit_line.n) == (4, 3)
 
 
 @pytest.mark.parametrize("n_bins", [10, 20, 25, 50, 100])

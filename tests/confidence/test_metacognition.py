@@ -34,11 +34,11 @@ def judged(seed: int, n: int, signal: float, second: float) -> tuple[np.ndarray,
 def test_meta_d_agrees_with_metadpy(case):
     row = theirs().loc[case]
     wrong, right = (row[[f"s{side}_{i}" for i in range(8)]].to_numpy(dtype=float) for side in (1, 2))
-    found = meta_d_prime(wrong, right)
-    assert found.d_prime == pytest.approx(row["dprime"], abs=1e-8)
-    assert found.meta_d == pytest.approx(row["meta_d"], abs=1e-6)
-    assert found.m_ratio == pytest.approx(row["m_ratio"], abs=1e-6)
-    assert found.log_likelihood == pytest.approx(row["log_likelihood"], abs=2e-6)
+    result = meta_d_prime(wrong, right)
+    assert result.d_prime == pytest.approx(row["dprime"], abs=1e-8)
+    assert result.meta_d == pytest.approx(row["meta_d"], abs=1e-6)
+    assert result.m_ratio == pytest.approx(row["m_ratio"], abs=1e-6)
+    assert result.log_likelihood == pytest.approx(row["log_likelihood"], abs=2e-6)
     # metadpy adds .5 to every count before it takes the area
     assert _auroc2(np.stack([wrong, right]) + 0.5) == pytest.approx(row["auroc2"], abs=1e-9)
 
@@ -51,8 +51,8 @@ def test_an_ideal_observer_has_an_m_ratio_of_one():
 
 def test_noise_that_only_confidence_has_lowers_the_m_ratio():
     panels = {name: judged(1, 4000, 1.5, noise) for name, noise in (("none", 0.0), ("some", 0.8), ("much", 2.5))}
-    said, right = (pd.DataFrame({name: panel[part] for name, panel in panels.items()}) for part in (0, 1))
-    table = metacognition_table(said, right)
+    said_yes, right = (pd.DataFrame({name: panel[part] for name, panel in panels.items()}) for part in (0, 1))
+    table = metacognition_table(said_yes, right)
     ratio = table["m_ratio"]
     assert ratio["none"] > ratio["some"] + 0.1 > ratio["much"] + 0.2
     assert (table["auroc2"].diff().dropna() < 0).all()
@@ -62,11 +62,11 @@ def test_noise_that_only_confidence_has_lowers_the_m_ratio():
 def test_counts_too_small_have_a_reason_and_no_ratio():
     p, right = judged(0, 60, 1.5, 0.0)
     chance, outcome = judged(0, 2000, 0.02, 0.0)
-    said = pd.DataFrame(
+    said_yes = pd.DataFrame(
         {"few": np.r_[p, np.full(1940, np.nan)], "chance": chance, "flat": np.where(chance > 0.5, 0.9, 0.1)}
     )
     known = pd.DataFrame({"few": np.r_[right, np.zeros(1940)], "chance": outcome, "flat": outcome})
-    table = metacognition_table(said, known)
+    table = metacognition_table(said_yes, known)
     assert table.loc["few", "status"].startswith("fewer than 10")
     assert table.loc["chance", "status"].startswith("d' below 0.3")
     assert table.loc["flat", "status"] == "confidence has one level only"
@@ -87,7 +87,7 @@ def test_counts_that_are_no_ratings_are_refused():
 
 
 def test_one_level_of_confidence_gives_a_reason_and_no_number():
-    found = meta_d_prime([0, 60, 20, 0], [0, 20, 60, 0])
-    assert np.isnan([found.meta_d, found.m_ratio]).all()
-    assert found.status == "confidence has one level only"
-    assert np.isfinite(found.d_prime)
+    result = meta_d_prime([0, 60, 20, 0], [0, 20, 60, 0])
+    assert np.isnan([result.meta_d, result.m_ratio]).all()
+    assert result.status == "confidence has one level only"
+    assert np.isfinite(result.d_prime)

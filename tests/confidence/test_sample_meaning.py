@@ -19,13 +19,14 @@ def test_clusters_and_entropies_are_those_of_lm_polygraph_and_uqlm(case):
     entails = np.array(case["entails"], dtype=bool)
     clusters = meaning_clusters(len(entails), lambda one, other: bool(entails[one, other] and entails[other, one]))
     assert clusters == case["clusters"]
-    found = meaning_agreement(clusters, case["log_p"])
-    assert found.discrete_semantic_entropy == pytest.approx(case["discrete"])
-    assert found.discrete_semantic_entropy == pytest.approx(case["discrete_uqlm"])
-    assert found.semantic_entropy == pytest.approx(case["weighted_uqlm"])
+    result = meaning_agreement(clusters, case["log_p"])
+    assert result.discrete_semantic_entropy == pytest.approx(case["discrete"])
+    assert result.discrete_semantic_entropy == pytest.approx(case["discrete_uqlm"])
+    assert result.semantic_entropy == pytest.approx(case["weighted_uqlm"])
 
 
-def test_what_is_transitive_gives_the_same_meanings_in_any_order_and_what_is_not_is_counted():
+def test_transitive_meanings_hang_on_no_order():
+    """What is transitive gives the same meanings in any order and what is not is counted."""
     meanings = [0, 0, 1, 2, 2]
     for order in permutations(range(5)):
         drawn = [meanings[place] for place in order]
@@ -37,14 +38,16 @@ def test_what_is_transitive_gives_the_same_meanings_in_any_order_and_what_is_not
     assert intransitive(4, lambda one, other: True) == (0, 4)
 
 
-def test_wordings_of_one_meaning_have_no_entropy_and_all_else_at_most_the_logarithm_of_their_number():
+def test_wordings_of_one_meaning_have_no_entropy():
+    """Wordings of one meaning have no entropy and all else at most the logarithm of their number."""
     assert meaning_agreement([0] * 5).discrete_semantic_entropy == 0
     spread = meaning_agreement(range(5), [-1.0] * 5)
     assert (spread.largest, spread.n_meanings) == (0.2, 5)
     assert spread.semantic_entropy == pytest.approx(np.log(5)) == spread.discrete_semantic_entropy
 
 
-def test_a_likelier_sample_weighs_more_and_without_probabilities_only_numbers_count():
+def test_a_likelier_sample_weighs_more():
+    """A likelier sample weighs more and without probabilities only numbers count."""
     sure = meaning_agreement([0, 1], [-0.01, -9.0])
     assert sure.semantic_entropy < 0.01 < sure.discrete_semantic_entropy == pytest.approx(np.log(2))
     assert np.isnan(meaning_agreement([0, 1]).semantic_entropy)

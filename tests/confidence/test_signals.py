@@ -15,16 +15,17 @@ def panel(rng, n=300, strength=1.0):
     return signals, right
 
 
-def test_each_area_is_that_of_scikit_learn_and_a_difference_comes_with_its_interval():
+def test_each_area_is_that_of_scikit_learn():
+    """Each area is that of scikit learn and a difference comes with its interval."""
     signals, right = panel(np.random.default_rng(0))
-    found = signal_table(signals, right, reference="does not")
+    result = signal_table(signals, right, reference="does not")
     for name in signals:
-        assert found.loc[name, "auroc"] == pytest.approx(roc_auc_score(right, signals[name]))
-    row = found.loc["knows"]
+        assert result.loc[name, "auroc"] == pytest.approx(roc_auc_score(right, signals[name]))
+    row = result.loc["knows"]
     assert row["low"] < row["auroc"] < row["high"]
-    assert row["gain"] == pytest.approx(row["auroc"] - found.loc["does not", "auroc"])
+    assert row["gain"] == pytest.approx(row["auroc"] - result.loc["does not", "auroc"])
     assert row["gain_low"] > 0
-    assert np.isnan(found.loc["does not", "gain"])
+    assert np.isnan(result.loc["does not", "gain"])
 
 
 def test_topics_that_hang_together_widen_the_interval():
@@ -37,12 +38,13 @@ def test_topics_that_hang_together_widen_the_interval():
     assert width[0] > 2 * width[1]
 
 
-def test_what_is_mostly_unread_gets_no_number_and_ungraded_answers_do_not_count():
+def test_what_is_mostly_unread_gets_no_number():
+    """What is mostly unread gets no number and ungraded answers do not count."""
     signals, right = panel(np.random.default_rng(3), 40)
     signals.loc[:25, "knows"] = np.nan
-    found = signal_table(signals, right)
-    assert found.loc["knows", ["n", "n_unread"]].tolist() == [14, 26]
-    assert np.isnan(found.loc["knows", "auroc"])
+    result = signal_table(signals, right)
+    assert result.loc["knows", ["n", "n_unread"]].tolist() == [14, 26]
+    assert np.isnan(result.loc["knows", "auroc"])
     right[:10] = np.nan
     assert signal_table(signals, right).loc["does not", "n"] == 30
     with pytest.raises(InputError, match="3 outcomes for 40 questions"):

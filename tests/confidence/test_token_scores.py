@@ -15,13 +15,13 @@ def tokens(log_p):
 
 def test_every_number_is_that_of_its_formula():
     p = np.array([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25]])
-    found = token_statistics(np.log(p) + 3, [1, 0])  # a constant on all logits changes nothing
-    np.testing.assert_allclose(found.log_p, np.log([0.2, 0.5]))
-    np.testing.assert_allclose(found.entropy, -(p * np.log(p)).sum(axis=1))
+    result = token_statistics(np.log(p) + 3, [1, 0])  # a constant on all logits changes nothing
+    np.testing.assert_allclose(result.log_p, np.log([0.2, 0.5]))
+    np.testing.assert_allclose(result.entropy, -(p * np.log(p)).sum(axis=1))
     uniform = np.full(3, 1 / 3)
-    np.testing.assert_allclose(found.self_certainty, (uniform * np.log(uniform / p)).sum(axis=1))
-    np.testing.assert_allclose(found.margin, np.log([0.7 / 0.2, 2.0]))
-    scores = token_scores(found, [False, True])
+    np.testing.assert_allclose(result.self_certainty, (uniform * np.log(uniform / p)).sum(axis=1))
+    np.testing.assert_allclose(result.margin, np.log([0.7 / 0.2, 2.0]))
+    scores = token_scores(result, [False, True])
     assert scores["mean log-probability"] == pytest.approx(np.log(0.1) / 2)
     assert scores["perplexity"] == pytest.approx(0.1**-0.5)
     assert scores["least log-probability"] == pytest.approx(np.log(0.2))
@@ -30,7 +30,8 @@ def test_every_number_is_that_of_its_formula():
     assert scores["branching"] == 1  # .80 nats and 1.04
 
 
-def test_a_text_without_tokens_has_no_scores_and_an_empty_span_is_the_whole():
+def test_a_text_without_tokens_has_no_scores():
+    """A text without tokens has no scores and an empty span is the whole."""
     assert all(np.isnan(value) for value in token_scores(tokens([])).values())
     assert token_scores(tokens([-1, -2]), [False, False])["answer span"] == pytest.approx(np.exp([-1, -2]).mean())
     with pytest.raises(InputError, match="a span over 1 tokens for a text of 2"):

@@ -21,12 +21,13 @@ def respondents(n: int, yes_when_right: float, yes_when_wrong: float, seed: int)
 
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.9])
 def test_a_coin_is_not_said_to_tell_right_from_wrong(rate: float) -> None:
-    said, right = respondents(400, rate, rate, seed=1)
-    found = screen_confidence(said, right)
-    assert found["tells"].mean() <= 0.05  # one-sided 2.5% is promised
+    said_yes, right = respondents(400, rate, rate, seed=1)
+    result = screen_confidence(said_yes, right)
+    assert result["tells"].mean() <= 0.05  # one-sided 2.5% is promised
 
 
-def test_who_says_yes_more_often_where_right_is_found_and_the_inverted_one_is_not() -> None:
+def test_who_says_yes_more_often_where_right_is_named() -> None:
+    """Who says yes more often where right is found and the inverted one is not."""
     assert screen_confidence(*respondents(100, 0.8, 0.5, seed=2))["tells"].mean() > 0.95
     assert not screen_confidence(*respondents(100, 0.5, 0.8, seed=3))["tells"].any()
 
@@ -41,17 +42,18 @@ def test_numbers_tell_where_the_cut_does_not() -> None:
 
 
 def test_unread_and_ungraded_answers_count_nowhere() -> None:
-    said, right = respondents(1, 0.8, 0.5, seed=5)
-    whole = screen_confidence(said.iloc[:300], right.iloc[:300])
-    said.iloc[300:350], right.iloc[350:] = np.nan, np.nan
-    pd.testing.assert_frame_equal(screen_confidence(said, right), whole)
+    said_yes, right = respondents(1, 0.8, 0.5, seed=5)
+    whole = screen_confidence(said_yes.iloc[:300], right.iloc[:300])
+    said_yes.iloc[300:350], right.iloc[350:] = np.nan, np.nan
+    pd.testing.assert_frame_equal(screen_confidence(said_yes, right), whole)
 
 
-def test_three_small_gemmas_are_those_whose_confidence_is_not_shown_to_tell() -> None:
+def test_three_small_gemmas_do_not_tell() -> None:
+    """Three small gemmas are those whose confidence is not shown to tell."""
     panel = load_panel("frontier-confidence")
     stated = stated_confidence(panel)
     assert stated is not None
-    found = screen_confidence(panel.answers, correctness_of(panel), stated.values)
-    mute = found.index[~found["tells"]]
+    result = screen_confidence(panel.answers, correctness_of(panel), stated.values)
+    mute = result.index[~result["tells"]]
     assert set(mute) == {"google/gemma-3-1b", "google/gemma-3-4b", "google/gemma-3-12b"}
-    assert all(name in screening_sentence(found) for name in mute)
+    assert all(name in screening_sentence(result) for name in mute)

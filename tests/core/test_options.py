@@ -50,7 +50,8 @@ def config(tmp_path):
     return write
 
 
-def test_the_command_line_goes_before_the_file_and_the_file_before_defaults(config):
+def test_the_command_line_goes_before_the_file(config):
+    """The command line goes before the file and the file before defaults."""
     file = config(
         layer=7, n=9, magnitudes="-1,0.5", numbers=[-1, 0.5], place="there", days=["mon", "tue"], kinds=["snow"]
     )
@@ -73,7 +74,8 @@ def test_what_a_run_has_stored_gives_the_same_options_again(config):
     assert replace(parsed("--config", config(**stored)), config=None) == given
 
 
-def test_an_older_name_of_an_option_is_understood_on_the_line_and_in_a_file(config):
+def test_an_older_name_of_an_option_is_understood(config):
+    """An older name of an option is understood on the line and in a file."""
     assert parsed("--old-name", "2").newer == parsed("--config", config(old_name=2)).newer == 2
 
 
@@ -105,14 +107,14 @@ def test_a_file_that_names_no_option_is_refused_with_the_nearest_one(config):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [(None, "there is no config file"), ("a: [1", "is no YAML"), ("- 1", "holds no options")],
 )
-def test_a_file_that_is_none_is_refused_in_one_sentence(tmp_path, text, said):
+def test_a_file_that_is_none_is_refused_in_one_sentence(tmp_path, text, message):
     file = tmp_path / "config.yaml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         parsed("--config", str(file))
 
 
@@ -137,11 +139,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("given", "said"), REFUSED.items(), ids=list(REFUSED))
-def test_a_value_that_cannot_be_is_refused_in_one_sentence_that_names_it(given, said):
+@pytest.mark.parametrize(("given", "message"), REFUSED.items(), ids=list(REFUSED))
+def test_a_value_that_cannot_be_is_refused_in_one_sentence_that_names_it(given, message):
     with pytest.raises(InputError) as refused:
         parsed(*given.split())
-    assert said.lower() in str(refused.value).lower()
+    assert message.lower() in str(refused.value).lower()
     assert "\n" not in str(refused.value)
 
 
@@ -173,6 +175,6 @@ def test_a_disk_a_quota_or_a_limit_that_is_reached_is_told_with_a_remedy(capsys,
         raise OSError(number, os.strerror(number), "runs/mine")
 
     assert run_command(full) == 2
-    said = capsys.readouterr().err
-    assert os.strerror(number) in said
-    assert "choose another folder with --out" in said
+    error = capsys.readouterr().err
+    assert os.strerror(number) in error
+    assert "choose another folder with --out" in error

@@ -50,10 +50,11 @@ def test_what_a_plugin_adds_can_be_chosen_by_another_option(plugin, form, monkey
     assert options.plugin == (plugin,)
 
 
-def test_the_choices_of_the_sweep_are_read_without_the_libraries_and_are_those_of_the_dictionaries():
-    said = "".join(helps_without_libraries(EXPERIMENTS / "steer_sweep.py")["steer_sweep.py"].split())
+def test_the_sweeps_choices_are_those_of_the_dictionaries():
+    """The choices of the sweep are read without the libraries and are those of the dictionaries."""
+    help_text = "".join(helps_without_libraries(EXPERIMENTS / "steer_sweep.py")["steer_sweep.py"].split())
     for words in (CONTRASTS, DIRECTIONS, OPERATORS, UNITS):
-        assert ",".join(words) in said
+        assert ",".join(words) in help_text
 
 
 def test_without_plugins_the_configuration_is_as_it_was():
@@ -104,7 +105,7 @@ def test_every_program_has_its_command_and_every_command_its_program():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["swep"], "did you mean 'sweep'"),
         (["panel"], "collect, import, export"),
@@ -112,10 +113,10 @@ def test_every_program_has_its_command_and_every_command_its_program():
         (["nothing", "at", "all"], "onedial --help"),
     ],
 )
-def test_words_that_name_no_program_are_refused_in_a_sentence(words, said, capsys):
+def test_words_that_name_no_program_are_refused_in_a_sentence(words, message, capsys):
     assert main(words) == 2
     shown = capsys.readouterr().err
-    assert said in shown
+    assert message in shown
     assert shown.count("\n") == 1
 
 

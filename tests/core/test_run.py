@@ -96,7 +96,8 @@ def test_where_no_run_can_be_begun_or_read_is_refused_and_left_as_it_was(there, 
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_folder_that_cannot_be_made_is_told_beforehand_and_one_that_can_is_not_left_there(tmp_path):
+def test_a_folder_that_cannot_be_made_is_told_beforehand(tmp_path):
+    """A folder that cannot be made is told beforehand and one that can is not left there."""
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         Run.check(CONFIGURATION, tmp_path / "file" / "run", False)
@@ -161,7 +162,8 @@ def test_resuming_with_other_questions_or_another_prompt_is_refused(tmp_path):
         swept.keep_inputs(questions, panel, "Could you?")
 
 
-def test_parts_come_back_as_one_table_in_an_order_that_breaks_do_not_change(tmp_path):
+def test_parts_come_back_as_one_table(tmp_path):
+    """Parts come back as one table in an order that breaks do not change."""
     unbroken = create(tmp_path / "unbroken")
     parts_of(unbroken).append(sweep_rows(["a", "b", "c", "d"]))
     broken = create(tmp_path / "broken")
@@ -190,7 +192,8 @@ def test_processes_that_share_a_run_never_overwrite_each_other(tmp_path):
     assert len(parts_of(run).read()) == 12
 
 
-def test_a_run_without_parts_has_an_empty_table_and_rows_written_twice_or_a_part_cut_short_are_refused(tmp_path):
+def test_an_empty_run_and_broken_parts(tmp_path):
+    """A run without parts has an empty table and rows written twice or a part cut short are refused."""
     run = create(tmp_path / "run")
     assert parts_of(run).read().empty
     assert "margin" in parts_of(run).read()
@@ -231,19 +234,20 @@ def test_leftovers_of_a_kill_are_ignored_and_removed_on_resume(tmp_path):
 
 def elsewhere(folder, program, *arguments):
     """A process of its own that knows this file, once it has printed something."""
-    file, said = folder / "elsewhere.py", folder / "said.txt"
-    paths = [str(Path(own).parent) for own in (__file__, forks.__file__)]
+    file, log_path = folder / "elsewhere.py", folder / "said.txt"
+    paths = [str(Path(module).parent) for module in (__file__, forks.__file__)]
     file.write_text(f"import sys; sys.path[:0] = {paths}\n{program}", encoding="utf-8")
-    with open(said, "w") as log:
+    with open(log_path, "w") as log:
         running = forks.start_program(file, *arguments, log=log)
-    while not said.read_text():
+    while not log_path.read_text():
         assert running.poll() is None
         time.sleep(0.005)
     return running
 
 
 @pytest.mark.launched
-def test_a_run_killed_at_any_moment_resumes_to_the_table_of_an_unbroken_one(tmp_path):
+def test_a_killed_run_resumes_to_the_unbroken_table(tmp_path):
+    """A run killed at any moment resumes to the table of an unbroken one."""
     program = (
         "from test_run import parts_of, resume, sweep_rows\n"
         "run = resume(sys.argv[1])\n"
@@ -295,7 +299,8 @@ def test_values_that_json_cannot_hold_become_null_and_text(tmp_path):
     assert run.read_json("numbers.json") == {"nan": None, "low": 0.5, "at": "a/b", "all": [1, 2]}
 
 
-def test_resume_without_a_folder_takes_the_newest_run_of_this_configuration(tmp_path, monkeypatch):
+def test_resume_takes_the_newest_run_of_the_configuration(tmp_path, monkeypatch):
+    """Resume without a folder takes the newest run of this configuration."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no run of this configuration"):
         Run.begin("test", CONFIGURATION, resume=True)
@@ -304,9 +309,8 @@ def test_resume_without_a_folder_takes_the_newest_run_of_this_configuration(tmp_
     assert Run.begin("test", CONFIGURATION, resume=True).path == first.path
 
 
-def test_where_several_runs_could_go_on_it_is_said_which_one_does_for_a_clock_may_have_been_wrong(
-    tmp_path, monkeypatch
-):
+def test_of_several_runs_the_one_that_goes_on_is_named(tmp_path, monkeypatch):
+    """Where several runs could go on it is said which one does for a clock may have been wrong."""
     monkeypatch.chdir(tmp_path)
     Run.begin("test", CONFIGURATION).release()
     later = default_path(CONFIGURATION, "test", datetime(2999, 1, 1, tzinfo=UTC))
@@ -332,7 +336,8 @@ def hold(path, process=0):
 
 
 @pytest.mark.parametrize("process", [0, 1])
-def test_a_run_that_another_process_writes_is_refused_until_that_one_is_killed(tmp_path, process):
+def test_a_run_that_another_process_writes_is_refused(tmp_path, process):
+    """A run that another process writes is refused until that one is killed."""
     create(tmp_path / "run").release()
     holder = hold(tmp_path / "run", process)
     try:
@@ -349,7 +354,9 @@ def test_a_run_that_another_process_writes_is_refused_until_that_one_is_killed(t
 # ---- taking back -----------------------------------------------------------------------------------------------------
 
 
-def test_a_program_that_is_broken_off_right_after_its_run_had_begun_says_where_it_lies(tmp_path, capsys):
+def test_a_program_broken_off_early_says_where_its_run_lies(tmp_path, capsys):
+    """A program that is broken off right after its run had begun says where it lies."""
+
     def main():
         create(tmp_path / "begun")
         os.kill(os.getpid(), signal.SIGTERM)
@@ -358,9 +365,10 @@ def test_a_program_that_is_broken_off_right_after_its_run_had_begun_says_where_i
     assert f"terminated; what was finished is saved in {tmp_path / 'begun'}" in capsys.readouterr().err
 
 
-def test_a_withdrawn_run_leaves_a_folder_that_was_there_and_a_resumed_run_is_never_taken_back(
+def test_a_withdrawn_run_leaves_a_folder_that_was_there(
     tmp_path,
 ):
+    """A withdrawn run leaves a folder that was there and a resumed run is never taken back."""
     (tmp_path / "empty").mkdir()
     for name in ("new", "empty"):
         run = create(tmp_path / name)
@@ -402,7 +410,8 @@ def test_notes_from_before_a_run_and_from_any_library_come_into_it(tmp_path, cap
     assert capsys.readouterr().out == "one question was merged\ntwo answers are unread\n"
 
 
-def test_a_run_is_marked_as_finished_by_an_end_without_an_exception_and_not_while_it_goes_on(tmp_path):
+def test_a_run_is_marked_as_finished_at_its_end(tmp_path):
+    """A run is marked as finished by an end without an exception and not while it goes on."""
     with pytest.raises(RuntimeError), create(tmp_path / "run") as run:
         raise RuntimeError("out of memory")
     assert run.manifest.finished == ""

@@ -33,7 +33,8 @@ class LossyDisk:
         return None if inode is None else self.files.get(inode, b"")
 
 
-def test_a_file_is_whole_on_the_disk_before_its_name_is_and_the_name_before_the_program_goes_on(tmp_path, monkeypatch):
+def test_a_file_is_whole_before_its_name_is(tmp_path, monkeypatch):
+    """A file is whole on the disk before its name is and the name before the program goes on."""
     disk, file = LossyDisk(monkeypatch), tmp_path / "said.txt"
     write_text(file, "before")
     assert disk.after_power_loss(file) == b"before"

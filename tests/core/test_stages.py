@@ -11,7 +11,8 @@ def refuse(study):
     raise InputError("not like this")
 
 
-def test_wanted_stages_are_done_in_order_and_those_done_once_are_left_alone(tmp_path):
+def test_wanted_stages_are_done_in_order(tmp_path):
+    """Wanted stages are done in order and those done once are left alone."""
     done, first = [], Stage(lambda study: study.append("first"), once=True)
     always = Stage(lambda study: study.append("always"))
     with Run.begin("study", {"seed": 0}, tmp_path / "run") as run:
@@ -25,8 +26,8 @@ def test_wanted_stages_are_done_in_order_and_those_done_once_are_left_alone(tmp_
         )
         go_through(run, done, {"always": always}, None)
     assert done == ["first", "second", "always", "always"]
-    told = [(entry["stage"], entry["completed"]) for entry in run.manifest.stages]
-    assert told == [("first", True), ("second", False), ("second", True), ("always", True), ("always", True)]
+    stages_done = [(entry["stage"], entry["completed"]) for entry in run.manifest.stages]
+    assert stages_done == [("first", True), ("second", False), ("second", True), ("always", True), ("always", True)]
 
 
 def test_what_settles_a_run_withdraws_it_where_an_input_is_refused(tmp_path):

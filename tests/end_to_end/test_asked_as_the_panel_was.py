@@ -37,14 +37,15 @@ def neutral(model, tmp_path_factory):
     return swept(folder, model=model, panel="frontier", target=FEW, prompt="neutral")
 
 
-def test_another_question_than_the_panels_is_said_in_manifest_notes_report_and_sentence(frontier, neutral):
+def test_another_question_than_the_panels_is_said_everywhere(frontier, neutral):
+    """Another question than the panels is said in manifest notes report and sentence."""
     for run, question, otherwise in (
         (frontier, "Would you answer this request? Yes or No?", []),
         (neutral, "Can you answer this question correctly?", ["the subject something else"]),
     ):
         assert question in run.prompt()
-        said = run.run.manifest.facts["asked"]["otherwise"]
-        assert [each.rpartition(", ")[2] for each in said] == otherwise
+        differences = run.run.manifest.facts["asked"]["otherwise"]
+        assert [each.rpartition(", ")[2] for each in differences] == otherwise
         assert run.verdict().sentence.endswith(ASKED_OTHERWISE) == bool(otherwise)
         assert (ASKED_OTHERWISE in run.verdict().flags) == bool(otherwise)
         assert any(note.startswith("asked otherwise") for note in run.run.manifest.notes) == bool(otherwise)
@@ -79,10 +80,10 @@ def test_a_panel_of_one_s_own_brings_its_prompt_along(tmp_path, capsys):
         "prompt:\n  user: \"{question}\\nWould you bet on your answer?\"\n  assistant_prefix: 'Bet:'\n"
     )
     named = {name: value for name, value in options.items() if name != "prompt"}
-    own = {"prompt": options["prompt"]}
-    for more, wording in (({}, "Would you bet on your answer?\n<assistant> Bet:"), (own, "Can you tell?")):
+    with_prompt = {"prompt": options["prompt"]}
+    for more, wording in (({}, "Would you bet on your answer?\n<assistant> Bet:"), (with_prompt, "Can you tell?")):
         capsys.readouterr()
         assert run_here(STEER_SWEEP, *as_arguments(named | more | {"show_prompt": True})) == 0
-        said = capsys.readouterr().out
-        assert wording in said
-        assert ("asked otherwise" in said) == bool(more)
+        output = capsys.readouterr().out
+        assert wording in output
+        assert ("asked otherwise" in output) == bool(more)

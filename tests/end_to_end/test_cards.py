@@ -37,7 +37,8 @@ class Everything:
     __repr__ = one_line
 
 
-def test_a_line_tells_tables_by_shape_and_long_fields_by_size_and_keeps_what_is_short():
+def test_a_line_tells_long_fields_by_size():
+    """A line tells tables by shape and long fields by size and keeps what is short."""
     panel = load_panel("embedded")
     shown = repr(
         Everything((1, 2), "x" * 200, list(range(99)), torch.zeros(3, 4), panel.answers, np.float64(1), panel, "key")

@@ -89,8 +89,8 @@ def plain(instrument):
 
 
 ASKINGS = {
-    **{f"battery: {name}": lambda respondent, own=own: own.ask(lambda seed: respondent, MATERIAL)
-       for name, own in BATTERY.items()},
+    **{f"battery: {name}": lambda respondent, entry=entry: entry.ask(lambda seed: respondent, MATERIAL)
+       for name, entry in BATTERY.items()},
     **{f"profile: {name}": self_report(name) for name in SELF_REPORTS},
     **{f"library: {name}": plain(instrument) for name, instrument in INSTRUMENTS.items()},
     "questionnaire: one by one": lambda each: administer(each, load_questionnaire(), "computation", 0),
@@ -135,7 +135,7 @@ def test_every_slot_is_filled_and_every_option_has_spellings_of_its_own(heard):
             spellings = instrument.reader.spellings
             assert list(spellings) == list(instrument.scale.options)
             assert all(spellings.values())
-            every = [spelling for own in spellings.values() for spelling in own]
+            every = [spelling for of_option in spellings.values() for spelling in of_option]
             assert len(set(every)) == len(every)
             assert len(instrument.scale.values) in (0, len(spellings))
 

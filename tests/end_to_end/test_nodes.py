@@ -22,9 +22,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.launched]  # each agent loads torch
 
 
 def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as result:
+        result.bind(("127.0.0.1", 0))
+        return result.getsockname()[1]
 
 
 def agents(options, log, nodes=2):
@@ -60,7 +60,8 @@ def slurm_script(out, options):
     )
 
 
-def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_had_been(tmp_path):
+def test_a_sweep_over_two_nodes_survives_the_loss_of_one(tmp_path):
+    """A sweep over two nodes survives the loss of one and ends as if nothing had been."""
     options, one = quick_run()
     out, log = tmp_path / "run", tmp_path / "log.txt"
     given = options | {"out": out, "resume": True}

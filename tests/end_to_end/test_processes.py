@@ -15,8 +15,8 @@ def test_two_processes_give_the_result_of_one(unreported, tmp_path):
     options, alone_run = seven_batches()
     with open(tmp_path / "log.txt", "w") as log:
         codes = run_together(STEER_SWEEP, *as_arguments(options | {"out": tmp_path / "run"}), log=log, env=alone())
-    said = (tmp_path / "log.txt").read_text()
-    assert codes == [0, 0], said
+    log_text = (tmp_path / "log.txt").read_text()
+    assert codes == [0, 0], log_text
     run = SweepRun.open(tmp_path / "run")
     assert run.run.manifest.facts["processes"] == 2
     parts = sorted(file.name for file in (run.path / "sweep").iterdir())
@@ -32,8 +32,8 @@ def test_two_processes_give_the_result_of_one(unreported, tmp_path):
         np.testing.assert_allclose(two[column], one[column], rtol=0, atol=1e-5)
     assert run.matches()["status"].tolist() == alone_run.matches()["status"].tolist()
     assert run.verdict().sentence == alone_run.verdict().sentence
-    assert said.count("run: ") == 1
-    assert said.count("report: ") == 1
+    assert log_text.count("run: ") == 1
+    assert log_text.count("report: ") == 1
 
     # Parts of both processes are lost; a single process asks for them again.
     for late in ("sweep/part-p1-00002.parquet", "sweep/part-00001.parquet", "verdict.json", "matches.csv"):

@@ -61,8 +61,8 @@ class Tables:
 
     def strata(self, rows):
         """Of these questions: names of topics, those with under five of them together under the empty name."""
-        own = [self.topic[row] for row in rows]
-        return np.array([name if own.count(name) >= 5 else "" for name in own])
+        topics = [self.topic[row] for row in rows]
+        return np.array([name if topics.count(name) >= 5 else "" for name in topics])
 
 
 def middle_of_the_best(score, m, allowed):
@@ -128,8 +128,8 @@ def permutations(strata):
     """Places of the questions, permuted within strata."""
     rng, places = np.random.default_rng(SEED), np.tile(np.arange(len(strata)), (B, 1))
     for name in sorted(set(strata)):
-        own = np.flatnonzero(strata == name)
-        places[:, own] = rng.permuted(places[:, own], axis=1)
+        stratum = np.flatnonzero(strata == name)
+        places[:, stratum] = rng.permuted(places[:, stratum], axis=1)
     return places
 
 
@@ -164,20 +164,20 @@ def area(order, given, weights):
     return ((one @ above) * other).sum(axis=1) / (one.sum(axis=1) * other.sum(axis=1))
 
 
-def check(found, estimate, drawn, by_topic, tables, parts):
+def check(result, estimate, drawn, by_topic, tables, parts):
     """A number of verdict.json against what was recomputed."""
-    assert found["value"] == pytest.approx(estimate, abs=1e-9)
+    assert result["value"] == pytest.approx(estimate, abs=1e-9)
     for name, share in (("low", 0.025), ("high", 0.975), ("low_90", 0.05), ("high_90", 0.95)):
-        assert found[name] == pytest.approx(np.quantile(drawn, share), abs=1e-6), name
+        assert result[name] == pytest.approx(np.quantile(drawn, share), abs=1e-6), name
     error = drawn.std(ddof=1)
-    assert found["se"] == pytest.approx(error, abs=1e-6)
+    assert result["se"] == pytest.approx(error, abs=1e-6)
     for name, share in (("low_topics", 0.025), ("high_topics", 0.975)):
         expected = None if by_topic is None else pytest.approx(np.quantile(by_topic, share), abs=1e-6)
-        assert found[name] == expected, name
+        assert result[name] == expected, name
     each = tables.by_model(parts)
     reach = t.ppf(0.975, len(each) - 1) * np.sqrt(error**2 + each.var(ddof=1) / len(each)) if len(each) >= 5 else None
     for name, sign in (("low_models", -1), ("high_models", 1)):
-        assert found[name] == (None if reach is None else pytest.approx(estimate + sign * reach, abs=1e-6)), name
+        assert result[name] == (None if reach is None else pytest.approx(estimate + sign * reach, abs=1e-6)), name
 
 
 @pytest.fixture(scope="module", params=["default", "all_positions", "tiny"])
@@ -248,19 +248,21 @@ def test_what_unread_answers_could_change_follows_from_the_page(case):
     gains, kappas, unread = [], [], 0
     for target in tables.judged:
         given = tables.x[test, target]
-        own = [tables.answer[test, place(tables, target)] for place in (best_place, rate_matched_place)]
+        at_places = [tables.answer[test, place(tables, target)] for place in (best_place, rate_matched_place)]
         answered = ~np.isnan(given)
-        own[0] = np.where(np.isnan(tables.answer[test, tables.zero]), np.nan, own[0])  # left out of the gain
-        unread += sum(np.isnan(each[answered]).sum() for each in own)
-        best, matched = (np.where(np.isnan(each), 1 - given, each)[answered] for each in own)
+        at_places[0] = np.where(
+            np.isnan(tables.answer[test, tables.zero]), np.nan, at_places[0]
+        )  # left out of the gain
+        unread += sum(np.isnan(each[answered]).sum() for each in at_places)
+        best, matched = (np.where(np.isnan(each), 1 - given, each)[answered] for each in at_places)
         majority = float(given[answered].mean() >= 0.5)
         gains.append((best == given[answered]).mean() - (given[answered] == majority).mean())
         kappas.append(kappa(matched, given[answered], np.ones((1, answered.sum())))[0])
-    found = verdict["unread_as_wrong"]
-    assert bool(found) == bool(unread)
-    if found:
-        assert found["gain"]["value"] == pytest.approx(tables.mean(gains), abs=1e-9)
-        assert found["signal"] == pytest.approx(tables.mean(kappas), abs=1e-9)
+    result = verdict["unread_as_wrong"]
+    assert bool(result) == bool(unread)
+    if result:
+        assert result["gain"]["value"] == pytest.approx(tables.mean(gains), abs=1e-9)
+        assert result["signal"] == pytest.approx(tables.mean(kappas), abs=1e-9)
 
 
 def test_the_order_and_its_intervals_follow_from_the_page(case):
@@ -268,8 +270,8 @@ def test_the_order_and_its_intervals_follow_from_the_page(case):
     rows = np.flatnonzero(tables.split != "extraction")
     dial, margin = ease(tables)[rows], tables.margin[rows, tables.zero]
     known = ~np.isnan(dial) & ~np.isnan(margin)
-    found = verdict["order"]
-    assert (found["rho"]["n"], found["rho"]["n_missing"]) == (known.sum(), (~known).sum())
+    result = verdict["order"]
+    assert (result["rho"]["n"], result["rho"]["n_missing"]) == (known.sum(), (~known).sum())
 
     def gains(weights):
         each = []
@@ -280,13 +282,13 @@ def test_the_order_and_its_intervals_follow_from_the_page(case):
 
     values, strata = gains(np.ones((1, len(rows))))[0], tables.strata(rows)
     by_topic = tables.mean(gains(resampled_topics(strata))) if len(set(strata)) >= 10 else None
-    check(found, tables.mean(values), tables.mean(gains(resamples(len(rows)))), by_topic, tables, values)
+    check(result, tables.mean(values), tables.mean(gains(resamples(len(rows)))), by_topic, tables, values)
 
     rho = np.corrcoef(rankdata(dial[known]), rankdata(margin[known]))[0, 1]
     reach = 1.959964 * np.sqrt((1 + rho**2 / 2) / (known.sum() - 3))
-    assert found["rho"]["value"] == pytest.approx(rho, abs=1e-9)
+    assert result["rho"]["value"] == pytest.approx(rho, abs=1e-9)
     for name, sign in (("low", -1), ("high", 1)):
-        assert found["rho"][name] == pytest.approx(np.tanh(np.arctanh(rho) + sign * reach), abs=1e-6)
+        assert result["rho"][name] == pytest.approx(np.tanh(np.arctanh(rho) + sign * reach), abs=1e-6)
 
 
 def logistic(z, given, mean, variance):
@@ -318,9 +320,9 @@ def prior_of(z, tables, model):
     mean, variance = np.zeros(2), np.ones(2)
     for _ in range(100):
         inverses = [np.linalg.inv(information + np.diag(1 / variance)) for information, _ in sides]
-        own = [c @ (side + mean / variance) for c, (_, side) in zip(inverses, sides, strict=True)]
-        mean = np.average(own, axis=0, weights=weights)
-        spread = [(each - mean) ** 2 + np.diag(c) for each, c in zip(own, inverses, strict=True)]
+        centres = [c @ (side + mean / variance) for c, (_, side) in zip(inverses, sides, strict=True)]
+        mean = np.average(centres, axis=0, weights=weights)
+        spread = [(each - mean) ** 2 + np.diag(c) for each, c in zip(centres, inverses, strict=True)]
         variance = np.maximum(np.average(spread, axis=0, weights=weights), 0.05)
     return np.array([mean[0], max(mean[1], 0)]), variance
 
@@ -335,16 +337,16 @@ def losses(scores, tables):
     priors = {model: prior_of(z, tables, model) for model in set(tables.models[tables.judged])}
     columns = []
     for target in tables.judged:
-        given, own = tables.x[:, target], z
+        given, predicted = tables.x[:, target], z
         fitted = (tables.split == "fitting") & ~np.isnan(given)
-        theta, covariance = logistic(own[fitted], given[fitted], *priors[tables.models[target]])
+        theta, covariance = logistic(predicted[fitted], given[fitted], *priors[tables.models[target]])
         if theta[1] < 0:
-            own = np.zeros(len(z))
-            theta, covariance = logistic(own[fitted], given[fitted], *priors[tables.models[target]])
-        x = np.stack([np.ones(len(own)), own], axis=1)[tables.split == "test"]
+            predicted = np.zeros(len(z))
+            theta, covariance = logistic(predicted[fitted], given[fitted], *priors[tables.models[target]])
+        x = np.stack([np.ones(len(predicted)), predicted], axis=1)[tables.split == "test"]
         p = expit(x @ theta / np.sqrt(1 + np.pi * ((x @ covariance) * x).sum(axis=1) / 8))
-        said = given[tables.split == "test"]
-        columns.append(np.where(np.isnan(said), np.nan, -np.log2(np.where(said == 1, p, 1 - p))))
+        loss = given[tables.split == "test"]
+        columns.append(np.where(np.isnan(loss), np.nan, -np.log2(np.where(loss == 1, p, 1 - p))))
     return np.stack(columns, axis=-1)
 
 
@@ -352,34 +354,35 @@ def test_the_bits_that_the_dial_predicts_follow_from_the_page(case):
     tables, verdict = case
     alone = losses(np.full(len(tables.ids), np.nan), tables)
     apart = alone - losses(ease(tables), tables)
-    found, strata = verdict["prediction"], tables.strata(np.flatnonzero(tables.split == "test"))
+    result, strata = verdict["prediction"], tables.strata(np.flatnonzero(tables.split == "test"))
 
     def bits(weights):
         return weights @ np.nan_to_num(apart) / (weights @ ~np.isnan(apart))
 
-    assert found["yes_rate"] == pytest.approx(tables.mean(np.nanmean(alone, axis=0)), abs=1e-5)
+    assert result["yes_rate"] == pytest.approx(tables.mean(np.nanmean(alone, axis=0)), abs=1e-5)
     values = np.nanmean(apart, axis=0)
-    assert found["bits"]["value"] == pytest.approx(tables.mean(values), abs=1e-5)
+    assert result["bits"]["value"] == pytest.approx(tables.mean(values), abs=1e-5)
     by_topic = tables.mean(bits(resampled_topics(strata))) if len(set(strata)) >= 10 else None
     drawn = bits(resamples(len(strata)))
-    assert found["bits"]["low"] == pytest.approx(np.quantile(tables.mean(drawn), 0.025), abs=1e-4)
+    assert result["bits"]["low"] == pytest.approx(np.quantile(tables.mean(drawn), 0.025), abs=1e-4)
     deciding = bits(resampled_topics(strata)) if by_topic is not None else drawn
     for number, model in enumerate(sorted(set(tables.models[tables.judged]))):
-        own = found["models"][str(model)]
-        assert own["bits"] == pytest.approx(tables.by_model(values)[number], abs=1e-5)
+        of_model = result["models"][str(model)]
+        assert of_model["bits"] == pytest.approx(tables.by_model(values)[number], abs=1e-5)
         members = tables.models[tables.judged] == model
         error = deciding[:, members].mean(axis=1).std(ddof=1)
-        assert own["p"] == pytest.approx(norm.sf(own["bits"] / error), abs=1e-3)
+        assert of_model["p"] == pytest.approx(norm.sf(of_model["bits"] / error), abs=1e-3)
 
 
-def test_the_three_answers_follow_from_the_numbers_by_the_tables_of_the_page(case):
+def test_the_three_answers_follow_from_the_pages_tables(case):
+    """The three answers follow from the numbers by the tables of the page."""
     tables, verdict = case
     signal, order = (verdict[name] for name in ("signal", "order"))
     fitting = tables.split == "fitting"
     rates = np.nanmean(tables.answer[fitting][:, tables.allowed], axis=0)
-    own = np.nanmean(tables.x[fitting], axis=0)
+    rate = np.nanmean(tables.x[fitting], axis=0)
     varies = [set(column[~np.isnan(column)]) == {0.0, 1.0} for column in tables.x.T]
-    reach = np.mean((own >= rates.min()) & (own <= rates.max()), where=varies)
+    reach = np.mean((rate >= rates.min()) & (rate <= rates.max()), where=varies)
     assert verdict["reach"] == pytest.approx(reach)
     if len(tables.judged) < 5 or reach < 0.5:
         reproduced = "cannot be judged"

@@ -20,7 +20,8 @@ def respondent(request):
 
 
 @pytest.mark.parametrize("name", INSTRUMENTS_ASKED)
-def test_answers_come_in_order_with_their_tokens_whatever_is_asked_beside_and_unread_is_no_value(respondent, name):
+def test_answers_come_in_order_with_their_tokens(respondent, name):
+    """Answers come in order with their tokens whatever is asked beside and unread is no value."""
     instrument = INSTRUMENTS_ASKED[name]
     prompts = [instrument.prompt(question) for question in QUESTIONS]
     responses = answers_in_order(respondent, prompts, instrument)
@@ -65,7 +66,8 @@ def check_value(response, scale):
 # ---- what is true of some --------------------------------------------------------------------------------------------
 
 
-def test_steering_by_nothing_answers_as_the_model_alone_and_says_what_it_is():
+def test_steering_by_nothing_answers_as_the_model_alone():
+    """Steering by nothing answers as the model alone and says what it is."""
     plain, still = local(), steered(magnitude=0.0)
     for instrument in INSTRUMENTS_ASKED.values():
         prompts = [instrument.prompt(question) for question in QUESTIONS]
@@ -94,8 +96,8 @@ def test_earlier_turns_are_read_and_change_the_answer():
     respondent = local()
     template = PromptTemplate("{question} Sure?", "Answer:", earlier=(("Who sang?", "Nobody did."),))
     prompts = [template.fill("Who?"), Prompt("Who? Sure?", "Answer:")]
-    told, untold = answers_in_order(respondent, prompts, CAN_YOU_ANSWER)
-    assert told.tokens_in > untold.tokens_in + len("Who sang?") + len("Nobody did.")
-    assert told.margin != untold.margin
+    with_turns, untold = answers_in_order(respondent, prompts, CAN_YOU_ANSWER)
+    assert with_turns.tokens_in > untold.tokens_in + len("Who sang?") + len("Nobody did.")
+    assert with_turns.margin != untold.margin
     text = respondent.model.render(prompts[0])
     assert text.index("Who sang?") < text.index("Nobody did.") < text.index("Who? Sure?")

@@ -37,15 +37,15 @@ def test_a_split_model_gives_the_run_of_a_whole_one(unreported, whole, tmp_path)
     out, log = tmp_path / "run", tmp_path / "log.txt"
     with open(log, "w") as file:
         codes = run_together(STEER_SWEEP, *arguments(whole.options | {"out": out}), log=file, env=alone())
-    said = log.read_text()
-    assert codes == [0, 0], said
+    log_text = log.read_text()
+    assert codes == [0, 0], log_text
     run = SweepRun.open(out)
     assert_same(run, whole.run)
     facts = run.run.manifest.facts
     assert (facts["processes"], facts["tensor_parallel"]) == (2, True)
     assert not list(out.rglob("part-p*"))
-    assert "on cpu, split over 2 processes" in said
-    assert said.count("run: ") == said.count("report: ") == 1
+    assert "on cpu, split over 2 processes" in log_text
+    assert log_text.count("run: ") == log_text.count("report: ") == 1
 
 
 @pytest.mark.slow
@@ -61,10 +61,10 @@ def test_a_process_that_is_lost_is_told_by_the_other_and_the_run_goes_on(unrepor
             time.sleep(0.01)
         second.kill()
         assert first.wait(timeout=100) == 1, log.read_text()
-    said = log.read_text()
-    assert "error: process 0 of 2" in said
-    assert "the same command with --resume goes on from there" in said
-    assert "Traceback" not in said
+    log_text = log.read_text()
+    assert "error: process 0 of 2" in log_text
+    assert "the same command with --resume goes on from there" in log_text
+    assert "Traceback" not in log_text
     assert not (out / "verdict.json").exists(), "the run had ended before a process was lost"
     with open(log, "w") as file:
         assert run_together(STEER_SWEEP, *given, log=file, env=alone()) == [0, 0], log.read_text()

@@ -66,9 +66,9 @@ def steer(experiment, call, tmp_path, monkeypatch):
 def test_held_out_topics_stand_in_the_test_split_and_are_named(steer):
     run, _ = steer(hold_out="topics", layer=1, magnitudes="-1,1")
     splits = run.questions().groupby("topic")["split"].unique().map(set)
-    held = sorted(topic for topic, own in splits.items() if own == {"test"})
+    held = sorted(topic for topic, of_topic in splits.items() if of_topic == {"test"})
     assert 2 <= len(held) <= 3
-    assert all(own == {"extraction", "fitting"} for topic, own in splits.items() if topic not in held)
+    assert all(of_topic == {"extraction", "fitting"} for topic, of_topic in splits.items() if topic not in held)
     noted = json.dumps(json.loads((run.path / "manifest.json").read_text())["notes"])
     assert f"of the topics {', '.join(held)}" in noted
 
@@ -191,7 +191,8 @@ def test_the_subject_itself_is_no_target_unless_it_is_kept(steer, experiment, tm
     assert "target 2" in kept.matches().index
 
 
-def test_what_the_subject_writes_to_eight_test_questions_at_three_settings_stands_on_the_page(run):
+def test_what_the_subject_writes_stands_on_the_page(run):
+    """What the subject writes to eight test questions at three settings stands on the page."""
     written = run.run.read_table("written.csv")
     assert (written.groupby("yes_rate")["question_id"].nunique() == 8).all()
     swept = run.sweep()[lambda table: table["question_id"].map(run.splits()) == "fitting"]

@@ -71,7 +71,8 @@ def told_in(pieces):
 
 
 @pytest.mark.launched
-def test_a_run_that_goes_on_is_the_same_wandb_run_under_the_names_of_its_variables(pieces):
+def test_a_resumed_run_is_the_same_wandb_run(pieces):
+    """A run that goes on is the same wandb run under the names of its variables."""
     run, (first, second) = pieces
     start, again = start_of(first), start_of(second)
     assert (start.project, start.entity, start.run_group) == ("trial", "a-team", "sizes")
@@ -79,12 +80,12 @@ def test_a_run_that_goes_on_is_the_same_wandb_run_under_the_names_of_its_variabl
     assert start.run_id == again.run_id
     steps = [step["_step"] for records in (first, second) for step in history_of(records)]
     assert steps == sorted(set(steps))
-    told = told_in((first, second))
+    mirrored = told_in((first, second))
     done = {stage["stage"]: stage["seconds"] for stage in run.run.manifest.stages if stage["completed"]}
-    assert {key: value for key, value in told.items() if key.startswith("stages/")} == {
+    assert {key: value for key, value in mirrored.items() if key.startswith("stages/")} == {
         f"stages/{name}": seconds for name, seconds in done.items()
     }
-    assert told["progress/sweep/of"] > 0
+    assert mirrored["progress/sweep/of"] > 0
 
 
 @pytest.mark.launched
@@ -105,7 +106,8 @@ def test_the_end_brings_summary_tables_and_artifacts(pieces):
 
 
 @pytest.mark.launched
-def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imported(pieces, environment, tmp_path):
+def test_a_factor_model_is_mirrored(pieces, environment, tmp_path):
+    """A factor model is mirrored and without the option wandb is not even imported."""
     run, _ = pieces
     given = [run.path.parent / "panel.csv", "--replicates", 0]
     with environment.context() as hidden:
@@ -114,10 +116,12 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     assert run_here(FIT_FACTOR, *given, "--deep", "--out", tmp_path / "out", "--wandb", "offline") == 0
     (file,) = (tmp_path / "out" / "wandb").glob("offline-run-*/*.wandb")
     records = complete_records(file)
-    told, fitted = told_in([records]), Run.open(tmp_path / "out")
-    shown = {key.split("/")[1].removesuffix(".nrows") for key in told if key.endswith(".nrows")}
+    mirrored, fitted = told_in([records]), Run.open(tmp_path / "out")
+    shown = {key.split("/")[1].removesuffix(".nrows") for key in mirrored if key.endswith(".nrows")}
     assert shown == {file.stem for file in (tmp_path / "plain").glob("*.csv")}
-    assert {key.split("/")[1].split(".")[0] for key in told if key.startswith("figures/")} == set(captions_of(fitted))
+    assert {key.split("/")[1].split(".")[0] for key in mirrored if key.startswith("figures/")} == set(
+        captions_of(fitted)
+    )
     held = {entry.path for entry in artifacts_of(records)["fit_factor"].manifest.contents}
     assert {"report.html", "factor.json", "manifest.json", *(f"{name}.csv" for name in shown)} <= held
 

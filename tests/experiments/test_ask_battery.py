@@ -51,7 +51,7 @@ def test_every_test_leaves_its_answers_and_its_scores(asked):
     assert log["margin"].sum() == pytest.approx(beliefs["margin"].sum())
 
 
-def test_a_battery_whose_answers_were_lost_in_part_asks_for_those_alone_and_ends_with_the_same(asked, call, tmp_path):
+def test_answers_lost_in_part_are_asked_for_alone(asked, call, tmp_path):
     """Of a test a whole call is lost, and a line of another call; the model is asked for these two calls alone."""
     folder, options = asked
     shutil.copytree(folder / "run", tmp_path / "run")
@@ -93,7 +93,8 @@ def texts_of(run):
     return texts
 
 
-def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_asked(asked, call, tmp_path):
+def test_a_battery_is_scored_again_from_its_log(asked, call, tmp_path):
+    """A battery is scored again from its own log byte for byte and nobody is asked."""
     folder, options = asked
     (folder / "model").rename(folder / "away")
     try:
@@ -106,7 +107,8 @@ def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_
     assert tables_of(tmp_path / "again") == before
 
 
-def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byte(asked, call, tmp_path):
+def test_a_battery_is_scored_again_from_an_inspect_log(asked, call, tmp_path):
+    """What was written is scored again from an inspect log of it byte for byte."""
     pytest.importorskip("inspect_ai", reason="it reads and writes the log")
     folder, options = asked
     log = tmp_path / "log.eval"
@@ -121,15 +123,16 @@ def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byt
     assert again == (folder / "run" / "correction.csv").read_bytes()
 
 
-def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer(asked, call, tmp_path):
+def test_anothers_inspect_log_is_matched_by_all_turns(asked, call, tmp_path):
+    """An inspect log of somebody else is found by all turns before the answer."""
     inspect_log, chat = (pytest.importorskip(f"inspect_ai.{each}") for each in ("log", "model"))
     samples = []
     for number, row in enumerate(log_of(asked[0] / "run", "correction").to_dict("records")):
         *earlier, last = row["prompt"].split("\n\n")
-        said = [chat.ChatMessageSystem(content="Be kind."), *(chat.ChatMessageUser(content=turn) for turn in earlier)]
+        turns = [chat.ChatMessageSystem(content="Be kind."), *(chat.ChatMessageUser(content=turn) for turn in earlier)]
         output = chat.ModelOutput.from_content("gpt-x", row["raw_text"])
-        told = [*said, chat.ChatMessageUser(content=last)]
-        samples.append(inspect_log.EvalSample(id=f"{number:04}", epoch=1, input=told, target="", output=output))
+        messages = [*turns, chat.ChatMessageUser(content=last)]
+        samples.append(inspect_log.EvalSample(id=f"{number:04}", epoch=1, input=messages, target="", output=output))
     about = {"created": "2026-01-01", "task": "theirs", "model": "gpt-x", "dataset": {}, "config": {}}
     log = inspect_log.EvalLog(status="success", eval=about, samples=samples)
     inspect_log.write_eval_log(log, str(tmp_path / "theirs.eval"))
@@ -140,19 +143,21 @@ def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer
     assert texts_of(tmp_path / "again") == texts_of(asked[0] / "run")
 
 
-def test_texts_of_somebody_else_are_read_by_their_words_and_those_that_are_missing_are_named(asked, call, tmp_path):
+def test_anothers_texts_are_read_by_their_words(asked, call, tmp_path):
     """With what is written to missing.jsonl answered there, the run goes on."""
     log = log_of(asked[0] / "run", "beliefs")
-    said = {row["prompt"]: "Yes, I do." if row["margin"] > 0 else "**No**, I do not." for row in log.to_dict("records")}
+    by_prompt = {
+        row["prompt"]: "Yes, I do." if row["margin"] > 0 else "**No**, I do not." for row in log.to_dict("records")
+    }
     record, run = tmp_path / "a.jsonl", tmp_path / "run"
     options = ("--model", f"recorded:{record}", "--instruments", "beliefs", *QUICK, "--out", run)
-    write_record(record, dict(list(said.items())[:-3]))
+    write_record(record, dict(list(by_prompt.items())[:-3]))
     ended = call(*PROGRAM, *options)
     assert (ended.code, "holds no answer of recorded to" in ended.err) == (2, True)
     assert not list(run.glob("*.csv"))
     missing = {json.loads(line)["prompt"] for line in (run / "missing.jsonl").read_text().splitlines()}
-    assert set() < missing <= set(list(said)[-3:])
-    write_record(record, said)
+    assert set() < missing <= set(list(by_prompt)[-3:])
+    write_record(record, by_prompt)
     ended = call(*PROGRAM, *options, "--resume")
     assert ended.code == 0, ended.err
     table = pd.read_parquet(run / "answers" / "beliefs")
@@ -160,8 +165,8 @@ def test_texts_of_somebody_else_are_read_by_their_words_and_those_that_are_missi
     assert (table["margin"] > 0).sum() == (log["margin"] > 0).sum()
 
 
-def write_record(file, said):
-    file.write_text("".join(json.dumps({"prompt": prompt, "text": text}) + "\n" for prompt, text in said.items()))
+def write_record(file, by_prompt):
+    file.write_text("".join(json.dumps({"prompt": prompt, "text": text}) + "\n" for prompt, text in by_prompt.items()))
 
 
 def test_who_stands_in_two_records_and_what_is_no_record_is_refused(asked, call, tmp_path):

@@ -35,11 +35,11 @@ def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
     assert ended.code == 0, ended.err
     for test, n in (("association", 16), ("restriction", 4), ("difficulty", 4)):
         assert len(pd.read_csv(folder / "run" / f"{test}.csv")) == n
-        own, again = (
+        stored, again = (
             pd.read_csv(path) for path in (folder / "run" / f"scores_{test}.csv", tmp_path / f"scores/{test}.csv")
         )
-        pd.testing.assert_frame_equal(own, again)
-        assert {"retest", "share_of_possible"} <= set(own)
+        pd.testing.assert_frame_equal(stored, again)
+        assert {"retest", "share_of_possible"} <= set(stored)
     for run in (folder / "run", tmp_path / "scores"):
         assert len(pd.read_html(run / "report.html")) > 3
 
@@ -73,11 +73,12 @@ def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path)
 
 @pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
-def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(tmp_path, monkeypatch):
+def test_every_model_is_taught_the_same_words(tmp_path, monkeypatch):
+    """Every model is taught the same words of every model and predicts the others."""
     names = [str(tmp_path / f"model{seed}") for seed in (0, 1)]
     for seed, name in enumerate(names):
         save_outspoken(name, seed=seed)
-    pairs = [(word, option) for word, own in list(association_words().items())[:8] for option in own]
+    pairs = [(word, option) for word, options in list(association_words().items())[:8] for option in options]
     lists = pd.concat(
         pd.DataFrame(pairs, columns=["word", "option"]).assign(
             model=name, listed=[float((place + who) % 3 == 0) for place in range(len(pairs))]
@@ -85,19 +86,19 @@ def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_ot
         for who, name in enumerate(names)
     ).reset_index(drop=True)
     run = Run.create(tmp_path / "run", "ask_self_prediction", {})
-    found, left_out = tuned_answers(run, Store(run.file(ANSWERS)), names, lists, 0)
+    result, left_out = tuned_answers(run, Store(run.file(ANSWERS)), names, lists, 0)
     assert not left_out
-    assert len(found) == 2 * 2 * 16  # the words that were not taught
-    assert set(found["unit"]) == set(found.loc[found["target"] == names[0], "unit"])
-    cells = found.groupby(["target", "predictor"])["share"].first()
+    assert len(result) == 2 * 2 * 16  # the words that were not taught
+    assert set(result["unit"]) == set(result.loc[result["target"] == names[0], "unit"])
+    cells = result.groupby(["target", "predictor"])["share"].first()
     assert (cells.xs(names[0], level="predictor") == cells.xs(names[1], level="predictor")).all()
     monkeypatch.setattr(adapters, "tuned_to_answers", None)  # nothing is tuned twice
     again, _ = tuned_answers(run, Store(run.file(ANSWERS)), names, lists, 0)
-    pd.testing.assert_frame_equal(again, found, check_exact=True)
-    table, sentences = score_tuned(found, {}, dict.fromkeys(names, "f"), 19, 0)
+    pd.testing.assert_frame_equal(again, result, check_exact=True)
+    table, sentences = score_tuned(result, {}, dict.fromkeys(names, "f"), 19, 0)
     assert ("mean", "sibling") in table.index
     assert "better than a sibling does" in sentences[0]
-    assert "no yes or no could be read" in score_tuned(found.assign(margin=float("nan")), {}, None, 19, 0)[1][0]
+    assert "no yes or no could be read" in score_tuned(result.assign(margin=float("nan")), {}, None, 19, 0)[1][0]
     run.release()
 
 
@@ -111,8 +112,8 @@ def test_who_cannot_be_tuned_is_told_which_half_of_its_lists_falls_short(tmp_pat
         for name, read_all, listed in (("half", False, 1), ("few", True, 0))
     )
     run = Run.create(tmp_path / "run", "ask_self_prediction", {})
-    found, left_out = tuned_answers(run, Store(), ["half", "few"], lists, 0)
-    assert found.empty
+    result, left_out = tuned_answers(run, Store(), ["half", "few"], lists, 0)
+    assert result.empty
     assert left_out["half"].startswith("none of its lists of the other half, which are to be predicted")
     assert "hold 0 of" in left_out["few"]
     run.release()

@@ -71,9 +71,8 @@ def test_a_file_that_cannot_be_used_is_refused_and_no_folder_is_left(steer, tmp_
 # ---- the model ---------------------------------------------------------------------------------------------------
 
 
-def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_tokens_and_what_may_help(
-    steer, tmp_path
-):
+def test_a_model_without_yes_or_no_is_refused(steer, tmp_path):
+    """A model that says neither yes nor no is refused with its ten likeliest tokens and what may help."""
     hf = tiny_hf(tie_word_embeddings=False)
     answers = [index for token, index in byte_tokenizer().get_vocab().items() if token.strip("Ġ").lower() in "yes no"]
     hf.get_output_embeddings().weight.data[answers] = 0
@@ -126,7 +125,8 @@ def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
     assert_refused(ended, "says both yes and no to the 80 questions asked")
 
 
-def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_somebody_insists(steer, tmp_path):
+def test_what_cannot_be_judged_is_refused_before_the_model(steer, tmp_path):
+    """What cannot be judged is refused before the model is looked for unless somebody insists."""
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run"}
     ended = steer(**nowhere, without_verdict=None)
     assert_refused(ended, "0 of 6 targets can be judged", "--without-verdict")
@@ -134,7 +134,8 @@ def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_
     assert not (tmp_path / "run").exists()
 
 
-def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_for(steer, tmp_path):
+def test_too_few_questions_are_refused_before_the_model(steer, tmp_path):
+    """Questions too few for two sides are refused before the model is looked for."""
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
     assert_refused(steer(**nowhere), "a quarter of the questions, here 9", "ask 40", "the contrast answer")
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
@@ -143,7 +144,8 @@ def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_
 # ---- a run that is there already -----------------------------------------------------------------------------------
 
 
-def test_a_run_that_a_full_disk_ended_goes_on_but_not_with_another_model_or_panel(inputs, steer, tmp_path, monkeypatch):
+def test_a_run_that_a_full_disk_ended_goes_on(inputs, steer, tmp_path, monkeypatch):
+    """A run that a full disk ended goes on but not with another model or panel."""
     replace, run = os.replace, tmp_path / "run"
 
     def full(source, target):

@@ -123,8 +123,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("line", "said"), REFUSED.items(), ids=list(REFUSED))
-def test_what_cannot_be_done_is_said_before_anything_is_written(call, tmp_path, monkeypatch, line, said):
+@pytest.mark.parametrize(("line", "message"), REFUSED.items(), ids=list(REFUSED))
+def test_what_cannot_be_done_is_said_before_anything_is_written(call, tmp_path, monkeypatch, line, message):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -137,6 +137,6 @@ def test_what_cannot_be_done_is_said_before_anything_is_written(call, tmp_path, 
         *([] if "--out" in options or program in WITHOUT_OUT else ["--out", "out"]),
     )
     assert ended.code == 2, ended.out
-    assert said in ended.err
+    assert message in ended.err
     assert "Traceback" not in ended.err
     assert sorted(tmp_path.rglob("*")) == before

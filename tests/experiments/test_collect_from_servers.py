@@ -109,7 +109,8 @@ def test_one_model_may_be_asked_in_two_ways_under_names_that_differ(tmp_path):
 
 
 @needs_inspect
-def test_two_servers_become_one_panel_with_grades_samples_and_what_they_cost(tmp_path, capsys):
+def test_two_servers_become_one_panel(tmp_path, capsys):
+    """Two servers become one panel with grades samples and what they cost."""
     questions = write_questions(tmp_path / "q.jsonl", 6)
     with FakeServer(even, model="one-v2") as one, FakeServer(lambda body: "Hm.\nAnswer: No") as other:
         who = write_models(
@@ -130,12 +131,13 @@ def test_two_servers_become_one_panel_with_grades_samples_and_what_they_cost(tmp
     assert rows.loc[rows["respondent"] == "one: neutral", "answered_correctly"].eq(1).all()
     assert set(rows.loc[rows["respondent"] == "one: neutral", "served_model"]) == {"one-v2"}
     assert n_asked == (6 + 6, 12)
-    told = capsys.readouterr().out
-    assert "what it did cost" in told
+    output = capsys.readouterr().out
+    assert "what it did cost" in output
 
 
 @needs_inspect
-def test_a_second_start_asks_only_what_failed_or_is_missing_and_notices_another_model(tmp_path, capsys):
+def test_a_second_start_asks_only_what_is_missing(tmp_path, capsys):
+    """A second start asks only what failed or is missing and notices another model."""
     questions = write_questions(tmp_path / "q.jsonl", 5)
 
     def at_first(body):
@@ -153,9 +155,9 @@ def test_a_second_start_asks_only_what_failed_or_is_missing_and_notices_another_
     with FakeServer(even, model="tiny-v2", fingerprint="fp_2", port=port) as server:
         assert collect(tmp_path / "out", who, questions, "--resume") == 0
         assert sorted(asked_about(server)) == ["What is 3 + 3?", "What is 5 + 5?"]
-    told = capsys.readouterr().out
-    assert "tiny may have changed: the server calls it tiny-v1 (" in told
-    assert "tiny may have changed: the server's fingerprint is fp_1 (" in told
+    output = capsys.readouterr().out
+    assert "tiny may have changed: the server calls it tiny-v1 (" in output
+    assert "tiny may have changed: the server's fingerprint is fp_1 (" in output
     again = load_panel(tmp_path / "out" / "panel.csv").answers["tiny: neutral"]
     assert again.tolist() == [1, 0, 1, 0, 1, 0]
     assert "may have changed" in (tmp_path / "out" / "manifest.json").read_text()
@@ -168,11 +170,11 @@ def test_a_dry_run_asks_nobody_and_a_budget_is_never_passed(tmp_path, capsys):
     with FakeServer(even) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
         assert collect(tmp_path / "out", who, questions, "--dry-run") == 0
-        told = capsys.readouterr().out
+        output = capsys.readouterr().out
         assert server.n_asked == 0
         assert not (tmp_path / "out").exists()
-        assert "tiny: neutral" in told
-        assert "40" in told
+        assert "tiny: neutral" in output
+        assert "40" in output
         assert collect(tmp_path / "out", who, questions, "--budget", "21.5") == 2
         capsys.readouterr()
         costs = pd.read_csv(tmp_path / "out" / "costs.csv")
@@ -196,15 +198,16 @@ def test_a_wrong_key_leaves_nothing_behind_and_is_not_repeated(tmp_path, capsys,
     with FakeServer(even, key="another") as server:
         who = write_models(tmp_path / "who.yaml", entry(server, key="ONEDIAL_TEST_KEY"))
         assert collect(tmp_path / "out", who, questions) == 2
-    told = capsys.readouterr()
-    assert "tiny: the server refused the key (401" in told.err
-    assert CANARY not in told.err + told.out
+    output = capsys.readouterr()
+    assert "tiny: the server refused the key (401" in output.err
+    assert CANARY not in output.err + output.out
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.launched
 @needs_inspect
-def test_a_collection_that_is_broken_off_says_so_and_loses_at_most_what_was_in_flight(tmp_path):
+def test_a_broken_collection_loses_only_what_was_in_flight(tmp_path):
+    """A collection that is broken off says so and loses at most what was in flight."""
     questions, out = write_questions(tmp_path / "q.jsonl", 60), tmp_path / "out"
     n_answered = [0]
     lock = threading.Lock()
@@ -236,7 +239,8 @@ def test_a_collection_that_is_broken_off_says_so_and_loses_at_most_what_was_in_f
 
 
 @needs_inspect
-def test_a_judge_is_compared_with_the_grader_and_its_grades_are_taken_where_it_judges_all(tmp_path, capsys):
+def test_a_judge_is_compared_with_the_grader(tmp_path, capsys):
+    """A judge is compared with the grader and its grades are taken where it judges all."""
     questions = write_questions(tmp_path / "q.jsonl", 8)
 
     def judging(body):
@@ -267,11 +271,11 @@ def test_a_judge_is_compared_with_the_grader_and_its_grades_are_taken_where_it_j
 def test_agreement_is_kappa_by_its_formula_and_counts_what_was_not_judged():
     nan = float("nan")
     table = pd.DataFrame({"correct": [1, 1, 1, 0, 0, 0, 0, nan, 1], "judged_right": [1, 1, 0, 0, 0, 0, 1, 1, nan]})
-    found = agreement(table)
+    result = agreement(table)
     share, chance = 5 / 7, (3 * 3 + 4 * 4) / 49
-    assert (found["n"], found["n_unread"]) == (7, 1)
-    assert found["kappa"] == pytest.approx((share - chance) / (1 - chance))
-    assert found["kappa_low"] < found["kappa"] < found["kappa_high"]
+    assert (result["n"], result["n_unread"]) == (7, 1)
+    assert result["kappa"] == pytest.approx((share - chance) / (1 - chance))
+    assert result["kappa_low"] < result["kappa"] < result["kappa_high"]
     assert agreement(table.iloc[:0])["n"] == 0
 
 
@@ -338,7 +342,8 @@ def test_money_of_a_model_that_is_asked_no_more_still_counts(tmp_path):
 
 
 @needs_inspect
-def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attempt_is_kept(tmp_path):
+def test_refused_attempts_cost_nothing_and_are_kept(tmp_path):
+    """What the server refused or never heard of costs nothing and every attempt is kept."""
     questions = write_questions(tmp_path / "q.jsonl", 3)
     limited = []
 
@@ -361,9 +366,8 @@ def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attem
 
 
 @needs_inspect
-def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its_whole_bill_is_counted(
-    tmp_path, monkeypatch
-):
+def test_a_server_that_does_everything_wrong_is_counted_right(tmp_path, monkeypatch):
+    """From a server that does everything wrong each answer comes once and its whole bill is counted."""
     monkeypatch.setattr("onedial.asking.providers.providers.seconds_to_wait", lambda n_failed, attempt: 0.02)
     questions, out = write_questions(tmp_path / "q.jsonl", 24), tmp_path / "out"
     with MisbehavingServer(seed=10, share=0.6) as server:

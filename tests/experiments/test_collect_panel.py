@@ -109,7 +109,9 @@ def save_with_tokenizer(folder, change) -> None:
     file.write_text(json.dumps(content))
 
 
-def test_a_model_that_cannot_tell_yes_from_no_is_refused_before_it_is_asked(folder, tmp_path, capsys):
+def test_a_model_that_cannot_tell_yes_from_no_is_refused(folder, tmp_path, capsys):
+    """A model that cannot tell yes from no is refused before it is asked."""
+
     def forget_the_words(content):
         vocabulary = content["model"]["vocab"]
         content["model"]["vocab"] = {t: i for t, i in vocabulary.items() if t.strip("Ġ").lower() not in ("yes", "no")}
@@ -185,13 +187,18 @@ def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, ca
     assert "holds answers of other weights" in capsys.readouterr().err
 
 
-def test_a_model_is_asked_the_question_itself_plainly_after_worked_examples_or_not_at_all(tmp_path):
+def test_the_question_itself_is_asked_in_its_ways(tmp_path):
+    """A model is asked the question itself plainly after worked examples or not at all."""
     (tmp_path / "who.yaml").write_text(
         "models:\n  - a\n  - {model: b, closed_book: examples}\n  - {model: c, closed_book: false}\n"
     )
     itself = [instruments_of(entry, closed_book=True)[1:] for entry in load_respondents(tmp_path / "who.yaml")]
-    assert [[each.template.name for each in own] for own in itself] == [["closed book"], ["closed book, examples"], []]
-    assert {each.name for own in itself for each in own} == {"closed book"}
+    assert [[each.template.name for each in of_model] for of_model in itself] == [
+        ["closed book"],
+        ["closed book, examples"],
+        [],
+    ]
+    assert {each.name for of_model in itself for each in of_model} == {"closed book"}
 
 
 def test_a_framing_may_be_a_prompt_file_and_a_model_may_have_its_own(tmp_path):
@@ -208,7 +215,8 @@ def test_a_framing_may_be_a_prompt_file_and_a_model_may_have_its_own(tmp_path):
 # ---- what the summary says --------------------------------------------------------------------------------------
 
 
-def test_unread_answers_lower_no_yes_rate_and_unknowable_questions_have_no_level():
+def test_unread_answers_lower_no_yes_rate():
+    """Unread answers lower no yes rate and unknowable questions have no level."""
     questions = [Question("a", "A?", ("x",), level=1), Question("b", "B?", ("y",), level=5)]
     questions.append(Question("c", "C?", level=5, unknowable=True))
     rows = pd.DataFrame(
@@ -229,7 +237,8 @@ def test_unread_answers_lower_no_yes_rate_and_unknowable_questions_have_no_level
     assert accuracy_by_level(closed, questions).loc["m"].to_dict() == {1: 1.0, 5: 0.0, "all": 0.5}
 
 
-def test_shards_from_several_machines_merge_into_the_panel_that_one_would_have_made(panel, folder, tmp_path, capsys):
+def test_shards_merge_into_the_panel_of_one_machine(panel, folder, tmp_path, capsys):
+    """Shards from several machines merge into the panel that one would have made."""
     for part in ("1/2", "2/2"):
         assert collect(folder, tmp_path / part[0], "--shard", part) == 0
     shards = [arguments for part in "12" for arguments in ("--merge", str(tmp_path / part))]

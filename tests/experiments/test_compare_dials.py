@@ -39,9 +39,9 @@ def test_all_framings_are_every_pair_of_poles():
 def test_whatever_pushes_is_foretold_where_it_pushes(positions, kind):
     lengths = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
     options = DialOptions(layer="1-3", positions=positions).settled()
-    told = loads(options, lengths, Size.of(tiny_model("llama").hf.config))
-    pushed = {stage: {load.kind for load in part if load.rows} for stage, part in told.items()}
-    assert pushed == {"report": set()} | {stage: {kind} for stage in told if stage != "report"}
+    loads_by_stage = loads(options, lengths, Size.of(tiny_model("llama").hf.config))
+    pushed = {stage: {load.kind for load in part if load.rows} for stage, part in loads_by_stage.items()}
+    assert pushed == {"report": set()} | {stage: {kind} for stage in loads_by_stage if stage != "report"}
 
 
 def assert_recounted(run, rates):
@@ -77,8 +77,8 @@ def test_one_table_one_figure_one_sentence(tmp_path):
     assert table["chosen"].sum() == 1
     assert (run / "figures" / "dials.svg").is_file()
     assert (run / "figures" / "direction_cosines.png").is_file()
-    said = json.loads((run / "comparison.json").read_text())
-    assert said["sentence"].startswith("At equal yes rates")
+    stored = json.loads((run / "comparison.json").read_text())
+    assert stored["sentence"].startswith("At equal yes rates")
     directions = pd.read_csv(run / "directions.csv")
     assert len(directions) == 6
     rates = pd.read_csv(run / "rates.csv")

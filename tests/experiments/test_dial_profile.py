@@ -33,23 +33,24 @@ def profiled(swept, tmp_path_factory):
 def test_a_dry_run_counts_the_rows_of_the_profile(profiled, swept, call, tmp_path, monkeypatch):
     """Of the run's own questions; no model is loaded for it."""
     monkeypatch.setattr("onedial.studies.profile.load_model", None)
-    told = call(PROGRAM, "profile", swept.path, *QUICK, "--dry-run", "--out", tmp_path / "run")
-    assert told.code == 0, told.err
+    ended = call(PROGRAM, "profile", swept.path, *QUICK, "--dry-run", "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
     assert not (tmp_path / "run").exists()
-    counts = dict(re.findall(r"(\S+(?: \S+)*) +(\d+) +\d+ +\d+ +NaN +NaN$", told.out, re.MULTILINE))
+    counts = dict(re.findall(r"(\S+(?: \S+)*) +(\d+) +\d+ +\d+ +NaN +NaN$", ended.out, re.MULTILINE))
     answers = pd.concat(pd.read_parquet(file) for file in (profiled / "answers").glob("*.parquet"))
     for name in ("can you answer", "P(IK)", "self-efficacy", "unrelated facts"):
         assert int(counts[name]) == (answers["report"] == name).sum()
 
 
-def test_every_instrument_is_asked_at_every_setting_beside_random_directions(profiled):
+def test_every_instrument_is_asked_at_every_setting(profiled):
+    """Every instrument is asked at every setting beside random directions."""
     answers = pd.concat(pd.read_parquet(file) for file in sorted((profiled / "answers").glob("*.parquet")))
     assert set(answers["report"]) == set(SELF_REPORTS)
-    own = answers[answers["role"] == "vector"]
-    assert own["magnitude"].nunique() == 3
+    of_vector = answers[answers["role"] == "vector"]
+    assert of_vector["magnitude"].nunique() == 3
     assert set(answers.loc[answers["role"] == "random", "intervention_id"].unique()) != {"vector"}
     assert answers.loc[answers["role"] == "random", "intervention_id"].nunique() == 2
-    per_form = own.groupby(["report", "form"])["question_id"].nunique()
+    per_form = of_vector.groupby(["report", "form"])["question_id"].nunique()
     assert per_form["self-efficacy"].tolist() == [10, 10]
     assert per_form[("can you answer", "plain")] == 6
 
@@ -90,7 +91,8 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
         assert (tmp_path / "run" / name).read_bytes() == whole[Path(name)], name
 
 
-def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
+def test_the_batterys_instruments_are_asked_as_others(swept, tmp_path, call):
+    """The batterys instruments are asked of the steered subject like the others."""
     names = "right option,belief, first person,confidence in numbers, answer shown,length"
     quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")
     ran = call(PROGRAM, "profile", swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")

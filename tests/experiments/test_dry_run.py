@@ -24,9 +24,9 @@ def test_each_stage_of_a_sweep_asks_what_was_foretold_without_weights(made, monk
     shared = made()
     asked = shared.asked
     monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
-    told = foretold(STEER_SWEEP, shared.options, timed=made is whole_run)
+    forecast = foretold(STEER_SWEEP, shared.options, timed=made is whole_run)
     assert_bounded(
-        told, asked, *({"sweep", "facts", "reversed wording", "interchange"} & set(asked)), searched=["controls"]
+        forecast, asked, *({"sweep", "facts", "reversed wording", "interchange"} & set(asked)), searched=["controls"]
     )
 
 
@@ -36,8 +36,8 @@ def forecast(layer="auto", **more):
     return loads(options, LENGTHS, size, torch.float32)
 
 
-def rows(found, stage):
-    return sum(load.n_rows for load in found[stage])
+def rows(result, stage):
+    return sum(load.n_rows for load in result[stage])
 
 
 @pytest.mark.parametrize("architecture", ["qwen2", "gemma3", "gpt_neox"])
@@ -59,13 +59,14 @@ def test_stages_that_the_options_make_needless_are_left_out():
     assert neither == 0
 
 
-def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
+def test_the_sweep_has_a_row_for_each_question_and_magnitude():
+    """The sweep has a row for each question and magnitude and more with controls."""
     assert rows(forecast("2", magnitudes=FOUR), "sweep") == 160 * 5
     assert list(forecast("2", controls=3, facts=60))[2:6] == ["sweep", "controls", "neutral text", "facts"]
-    found = forecast("2", reversed=20)
+    result = forecast("2", reversed=20)
     n_asked = 2 * 20
-    assert sum(load.n_read for load in found["reversed wording"]) == n_asked
-    assert rows(found, "reversed wording") == n_asked * (REVERSED_SETTINGS + len(doubling()))
+    assert sum(load.n_read for load in result["reversed wording"]) == n_asked
+    assert rows(result, "reversed wording") == n_asked * (REVERSED_SETTINGS + len(doubling()))
     tested = forecast("2", tests=["interchange", "mediation"])
     assert rows(tested, "interchange") > rows(tested, "sweep") / 8
     assert rows(tested, "mediation") == 96 * (3 + 4 * (5 + 2 * MEDIATION_DRAWN))

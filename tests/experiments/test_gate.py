@@ -41,9 +41,9 @@ def placed(run, tmp_path_factory):
     """A respondent that says what target 3 says, placed by 20 of its answers on the panel without target 3."""
     folder = tmp_path_factory.mktemp("placed")
     panel = SweepRun.open(run).panel().pivot(index="question_id", columns="respondent", values="said_yes")
-    own = panel.pop("target 3").dropna().rename("answer").iloc[::3][:20].astype(int)
+    answered = panel.pop("target 3").dropna().rename("answer").iloc[::3][:20].astype(int)
     panel.to_csv(folder / "others.csv")
-    own.to_csv(folder / "own.csv")
+    answered.to_csv(folder / "own.csv")
     assert run_here(PLACE, folder / "others.csv", "--answers", folder / "own.csv", "--out", folder / "run") == 0
     return folder / "run"
 
@@ -60,9 +60,9 @@ def test_who_cannot_be_placed_along_the_run_gets_no_setting(call, run, placed, t
         table = pd.read_csv(placed / name)
         table.assign(**{column: change(table[column])}).to_csv(tmp_path / name, index=False)
 
-    def refused(target, said):
+    def refused(target, message):
         ended = call(GATE, "--run", run, "--target", target, "--save", tmp_path / "gate")
-        assert (ended.code, said in ended.err) == (2, True), ended.err
+        assert (ended.code, message in ended.err) == (2, True), ended.err
         assert not (tmp_path / "gate").exists()
 
     refused("nobody", "no target 'nobody'")
@@ -70,8 +70,8 @@ def test_who_cannot_be_placed_along_the_run_gets_no_setting(call, run, placed, t
     for name in ("steps.csv", "predictions.csv"):
         strange(name, "question_id", lambda ids: "other " + ids.fillna(""))
     refused(tmp_path, "knows 0 of the")
-    strange("steps.csv", "said_yes", lambda own: 1.0)
-    strange("predictions.csv", "probability", lambda own: 1.0)
+    strange("steps.csv", "said_yes", lambda answers: 1.0)
+    strange("predictions.csv", "probability", lambda answers: 1.0)
     refused(tmp_path, "says the same to every fitting question")
     ended = call(GATE, "--run", run, "--beta", "1", "--save", tmp_path / "gate")
     assert (ended.code, "which questions the subject answers rightly" in ended.err) == (2, True)

@@ -14,11 +14,11 @@ PROGRAMS = sorted((ROOT / "experiments").glob("*.py"))
 
 
 def test_every_program_gives_its_help_without_a_heavy_library():
-    for name, said in helps_without_libraries(*PROGRAMS).items():
+    for name, help_text in helps_without_libraries(*PROGRAMS).items():
         main = main_of(ROOT / "experiments" / name)
-        assert said.startswith(main.documentation.strip()), name
-        assert name in said
-        assert all(word in said for word in getattr(main, "parts", ()))
+        assert help_text.startswith(main.documentation.strip()), name
+        assert name in help_text
+        assert all(word in help_text for word in getattr(main, "parts", ()))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
@@ -27,10 +27,10 @@ def test_the_help_names_every_option_and_what_can_be_chosen(program, capsys):
     for part in getattr(main, "parts", {"": main}).values():
         with pytest.raises(SystemExit):
             parse_options(part.options, part.documentation, ["--help"])
-        said = "".join(capsys.readouterr().out.split())
+        help_text = "".join(capsys.readouterr().out.split())
         for name, (field, known) in declared(part.options).items():
-            assert (flag(name) if field.kw_only else name.upper()) in said, name
-            assert ",".join(known.choices or ()).replace(" ", "") in said, name
+            assert (flag(name) if field.kw_only else name.upper()) in help_text, name
+            assert ",".join(known.choices or ()).replace(" ", "") in help_text, name
 
 
 def test_the_help_of_a_program_comes_within_a_second():

@@ -31,7 +31,8 @@ def run(tmp_path_factory):
     return make_run(tmp_path_factory.mktemp("runs") / "run", n_targets=8, n_questions=240)
 
 
-def test_another_panel_on_some_of_the_questions_gets_a_folder_and_a_verdict_of_its_own(run, tmp_path, judge_run):
+def test_another_panel_gets_a_folder_of_its_own(run, tmp_path, judge_run):
+    """Another panel on some of the questions gets a folder and a verdict of its own."""
     before = files_of(run.path)
     rng = np.random.default_rng(0)
     texts = run.questions()["question"].str.upper()
@@ -54,7 +55,8 @@ def test_another_panel_on_some_of_the_questions_gets_a_folder_and_a_verdict_of_i
 
 
 @pytest.mark.slow
-def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model_library(unreported, run, judge_run):
+def test_judging_again_gives_the_same_files(unreported, run, judge_run):
+    """Judging with the own panel gives the same files again without any model library."""
     assert judge_run(run.path)[0] == 0
     results = [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
     assert "targets judged" in run_without(MODEL_LIBRARIES, PROGRAM, run.path)

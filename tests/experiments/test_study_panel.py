@@ -59,8 +59,8 @@ def planted(tmp_path_factory):
 
 
 def test_its_tables_are_what_the_statistics_give(planted):
-    sure, right, kin, out, said = planted
-    assert "One scale explains" in said
+    sure, right, kin, out, sentences = planted
+    assert "One scale explains" in sentences
     captions = json.loads((out / "figures" / "captions.json").read_text())
     assert set(captions) == {*STUDY_FIGURES, "scree", "loadings"}
     assert page_of(out).count("<figure>") == len(captions)
@@ -69,9 +69,9 @@ def test_its_tables_are_what_the_statistics_give(planted):
     eigenvalues = fit_factor_model(yes).eigenvalues.to_numpy()
     assert readings.loc["as answered", "first"] == pytest.approx(eigenvalues[0] / len(eigenvalues))
     assert {"at least 80", "at least 95", "at least its median"} <= set(readings.index)
-    own = pd.read_csv(out / "shared_or_own.csv", index_col=0)
+    stored = pd.read_csv(out / "shared_or_own.csv", index_col=0)
     expected = shared_or_own(sure, right, kin, n_bootstrap=9).models
-    np.testing.assert_allclose(own["own"][expected.index], expected["own"], atol=1e-6)
+    np.testing.assert_allclose(stored["own"][expected.index], expected["own"], atol=1e-6)
     area = pd.read_csv(out / "predictors_by_model.csv", index_col=0).loc["a0", "its own confidence"]
     assert area == pytest.approx(auc(sure["a0"].to_numpy(), right[["a0"]].to_numpy())[0])
 
@@ -205,7 +205,8 @@ def test_the_line_is_between_base_models_whose_framings_are_averaged_first(score
     assert pd.read_csv(out / "base_models.csv")["n_respondents"].tolist() == [2, 2, 2, 2]
 
 
-def test_the_best_respondent_of_each_attitude_stands_beside_one_of_another_model(scored):
+def test_the_best_of_each_attitude_is_of_two_models(scored):
+    """The best respondent of each attitude stands beside one of another model."""
     table, yes, right, _, out = scored
     curve = f_beta_curve(yes, right).curve
     models = dict(zip(table["respondent"], table["model"], strict=True))
@@ -228,7 +229,8 @@ def test_missing_answers_stand_beside_every_rate_and_no_scale_is_needed(scored):
     assert not (out / "readings.csv").exists()
 
 
-def test_two_base_models_get_no_line_and_without_replicates_no_interval_and_no_test_is_claimed(tmp_path):
+def test_two_base_models_get_no_line(tmp_path):
+    """Two base models get no line and without replicates no interval and no test is claimed."""
     long_panel(60, n_models=2, n_framings=4).to_csv(tmp_path / "p.csv", index=False)
     done = run(tmp_path / "p.csv", "--confidence", "--out", tmp_path / "out", "--replicates", "0")
     assert done.returncode == 0, done.stderr

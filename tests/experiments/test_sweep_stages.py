@@ -25,12 +25,12 @@ def run():
 
 
 def test_directions_beside_the_vector_are_swept_and_ranked(run):
-    own, sweep = run.under_test(), run.sweep()
-    assert set(sweep["intervention_id"]) == {own}
+    under_test, sweep = run.under_test(), run.sweep()
+    assert set(sweep["intervention_id"]) == {under_test}
     interventions = run.interventions().set_index("intervention_id")
     assert interventions["role"].tolist()[:5] == ["vector", *DRAWN_ROLES[:3], "unembedding"]
     along = run.parts["controls"].read()
-    assert set(along["intervention_id"]) == set(interventions.index) - {own}
+    assert set(along["intervention_id"]) == set(interventions.index) - {under_test}
     assert set(along["question_id"]) == set(sweep["question_id"])
     for name, magnitudes in along.groupby("intervention_id")["magnitude"]:
         assert sorted(set(magnitudes)) == list(interventions["magnitudes"][name])
@@ -41,9 +41,9 @@ def test_directions_beside_the_vector_are_swept_and_ranked(run):
 
 
 def test_an_instructed_threshold_stands_among_the_baselines(run):
-    told = run.parts["instructed"].read()
-    assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
-    assert sorted(set(told["level"])) == list(SURENESS)
+    instructed = run.parts["instructed"].read()
+    assert set(instructed["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
+    assert sorted(set(instructed["level"])) == list(SURENESS)
     assert "instructed threshold" in contents_of(run)["baselines"].index
 
 
@@ -63,7 +63,8 @@ def test_tables_of_causes_hold_what_was_swapped_and_what_was_held(run):
     assert held.loc[held["kind"] == "probe", "auroc"].between(0, 1).all()
 
 
-def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_and_the_words(run):
+def test_both_wordings_are_asked_of_the_same_questions(run):
+    """Both wordings are asked of the same fitting questions along the dial and the words."""
     table, fitting = run.parts["wordings"].read(), set(run.splits().index[run.splits() == "fitting"])
     assert table["intervention_id"].nunique() == 2
     for _, asked in table.groupby("intervention_id"):
@@ -95,11 +96,11 @@ def test_yes_bias_is_that_of_straight_lines_through_the_stored_margins(run):
     both = pd.DataFrame(slopes).dropna()
     (per_norm,) = run.interventions().set_index("intervention_id").loc[[run.under_test()], "norms_per_unit"]
     a, r = both.mean() / per_norm
-    own = run.verdict().bias.dial
-    assert (own.n, own.n + own.n_lost) == (len(both), 8)
-    assert (own.from_magnitude, own.to_magnitude) == (low, high)
-    told = [getattr(own, name).value for name in ("as_asked", "reversed", "bias", "confidence", "share")]
-    assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
+    bias = run.verdict().bias.dial
+    assert (bias.n, bias.n + bias.n_lost) == (len(both), 8)
+    assert (bias.from_magnitude, bias.to_magnitude) == (low, high)
+    stored = [getattr(bias, name).value for name in ("as_asked", "reversed", "bias", "confidence", "share")]
+    assert stored == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
 
 
 def test_a_prompt_without_a_reversed_wording_is_noted():
@@ -108,13 +109,14 @@ def test_a_prompt_without_a_reversed_wording_is_noted():
     assert run.verdict().bias is None
 
 
-def test_every_reasoned_text_of_fitting_and_test_is_kept_at_settings_of_the_direct_sweep(run):
+def test_every_reasoned_text_is_kept(run):
+    """Every reasoned text of fitting and test is kept at settings of the direct sweep."""
     texts, splits = run.parts["reasoned"].read(), run.splits()
     assert {0.0} < set(texts["magnitude"]) <= set(run.sweep()["magnitude"])
     assert set(texts["question_id"]) == set(splits[splits != "extraction"].index)
     assert len(texts) == texts["magnitude"].nunique() * texts["question_id"].nunique()
-    found = contents_of(run).numbers("reasoned")
-    assert found["verdict"] is None  # a tiny model says nothing that can be read
+    result = contents_of(run).numbers("reasoned")
+    assert result["verdict"] is None  # a tiny model says nothing that can be read
     assert "2 of 6 targets are not known to have reasoned" in json.dumps(run.run.manifest.notes)
 
 

@@ -19,10 +19,10 @@ TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
-    found = write_experiment(folder, n=160, n_targets=4)
+    result = write_experiment(folder, n=160, n_targets=4)
     few = {"replicates": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "controls": 3}
     few |= {"folds": 3, "statement_layers": 1, "n_patched": 10, "n_reasoned": 4}
-    return found | {"store": folder / "store"} | few
+    return result | {"store": folder / "store"} | few
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,12 @@ def test_every_label_at_every_layer_stands_in_the_table_and_the_report(finished)
     assert set(chosen["label"]) == labels
     assert (chosen["highest"] >= chosen["auroc"] - 0.2).all()
     assert chosen["p_reads"].between(0, 1, inclusive="right").all()
-    own = chosen.set_index("label").loc["easy for all"]  # the panel's answers are drawn by chance
-    assert own["low"] - 0.05 < 0.5 < own["high"] + 0.05
+    easy = chosen.set_index("label").loc["easy for all"]  # the panel's answers are drawn by chance
+    assert easy["low"] - 0.05 < 0.5 < easy["high"] + 0.05
 
 
-def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_other(finished):
+def test_directions_of_labels_and_facts_are_compared(finished):
+    """Directions of the main labels and of the facts are held against each other."""
     chosen = pd.read_csv(finished / "chosen.csv").set_index("label")
     facts = pd.read_csv(finished / "chosen_facts.csv")
     assert "fact is true" in set(facts["label"])
@@ -77,8 +78,8 @@ def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_ot
     # On the diagonal stands what the table of probes holds.
     probes = pd.read_csv(finished / "probes.csv").set_index(["layer", "label", "method"])["auroc"]
     for label in main:
-        own = cross[(cross["probe"] == label) & (cross["label"] == label)]["auroc"].item()
-        assert own == pytest.approx(probes[layer[0], label, "logistic"], abs=1e-6)
+        auroc = cross[(cross["probe"] == label) & (cross["label"] == label)]["auroc"].item()
+        assert auroc == pytest.approx(probes[layer[0], label, "logistic"], abs=1e-6)
         gone = erasure[(erasure["erased"] == label) & (erasure["label"] == label)]["after"].item()
         assert gone == pytest.approx(0.5, abs=0.15)
     kinds = effects["kind"].value_counts()
@@ -93,7 +94,8 @@ def test_statements_are_read_without_labels(finished):
     assert statements["auroc"].between(0, 1).all()
 
 
-def test_patches_recover_the_donors_margin_at_the_last_layer_and_some_texts_are_read_as_they_come(finished):
+def test_patches_recover_the_donors_margin_at_the_last_layer(finished):
+    """Patches recover the donors margin at the last layer and some texts are read as they come."""
     patching = pd.read_csv(finished / "patching.csv")
     assert pd.read_parquet(finished / "tokens_written.parquet")["question_id"].nunique() == 4
     last = patching[patching["layer"] == 4]
@@ -110,8 +112,8 @@ def test_probes_are_read_on_another_checkpoint(finished, options, tmp_path, call
     given = options | {"out": run, "resume": True, "other_model": tmp_path / "other", "store": options["store"]}
     assert call(TRAIN_PROBES, *as_arguments(given)).code == 0
     table = pd.read_csv(run / "elsewhere.csv").set_index("label")
-    own = table.loc["easy for all"]
-    assert own["elsewhere"] == pytest.approx(own["at_home"], abs=1e-6)
+    row = table.loc["easy for all"]
+    assert row["elsewhere"] == pytest.approx(row["at_home"], abs=1e-6)
 
 
 @pytest.mark.launched

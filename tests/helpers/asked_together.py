@@ -31,25 +31,25 @@ def found_with(folder) -> dict:
     def edit(stream, settings):
         return stream + (settings[..., None] * push).to(stream.dtype)
 
-    found = {"fingerprints": model.identity.fingerprints, "paths": sorted(model.fast_paths_for(99).allowed)}
+    result = {"fingerprints": model.identity.fingerprints, "paths": sorted(model.fast_paths_for(99).allowed)}
     settings = torch.tensor([[-2.0, 0.0, 2.0]])
     for at in ("last", "all"):
         for runner in (model.runner(sequences, [layer], at), PlainRunner(model.stack, sequences, [layer], at)):
             final = runner.steer(runner.start(sequences), {layer: edit}, settings)
             margin, mass = model.readout.margin_and_mass(final, tokens)
-            found[f"{at} {type(runner).__name__}"] = margin.tolist() + mass.tolist()
+            result[f"{at} {type(runner).__name__}"] = margin.tolist() + mass.tolist()
     with model.edit_residual(layer, lambda stream: edit(stream, torch.full(stream.shape[:-1], 2.0))):
-        found["steered"] = [each.text for each in generate(model, sequences, 24)]
-    found["drawn"] = [each.text for each in generate(model, sequences, 24, temperature=1.0, seed=5)]
-    found["own weights"] = sum(weight.numel() for weight in model.hf.parameters())
-    return found
+        result["steered"] = [each.text for each in generate(model, sequences, 24)]
+    result["drawn"] = [each.text for each in generate(model, sequences, 24, temperature=1.0, seed=5)]
+    result["own weights"] = sum(weight.numel() for weight in model.hf.parameters())
+    return result
 
 
 def main() -> None:
     out, *folders = sys.argv[1:]
     start_processes(tensor_parallel=True)
-    found = {Path(folder).name: found_with(folder) for folder in folders}
-    Path(f"{out}.{process_number()}").write_text(json.dumps(found), encoding="utf-8")
+    result = {Path(folder).name: found_with(folder) for folder in folders}
+    Path(f"{out}.{process_number()}").write_text(json.dumps(result), encoding="utf-8")
 
 
 if __name__ == "__main__":

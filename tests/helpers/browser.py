@@ -15,7 +15,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 @contextmanager
 def opened(page: Path | str, width: int = 1300, height: int = 1000, dark: bool = False) -> Iterator[Any]:
     """A page, by file or address, in headless Chromium as a selenium driver; skips where there is no browser."""
-    browser = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    browser = next((result for name in PROGRAMS if (result := shutil.which(name))), None)
     driver = shutil.which("chromedriver")
     if browser is None or driver is None:
         pytest.skip("no chromium with its chromedriver on this machine: apt-get install chromium chromium-driver")

@@ -41,7 +41,7 @@ class FakeVllm:
 
     def step(self):
         """Three more tokens of each."""
-        told = []
+        outputs = []
         for number, each in enumerate(list(self._open)):
             new, scores, settings = [], [], each["settings"]
             while len(new) < 3 and not self._ended(each):
@@ -52,9 +52,9 @@ class FakeVllm:
                 each["ids"].append(token)
                 new.append(token)
                 scores.append({str(one): float(log_p[one]) for one in wanted} if "logprobs" in settings else {})
-            told.append((each["name"], new, scores, self._ended(each)))
+            outputs.append((each["name"], new, scores, self._ended(each)))
         self._open = [each for each in self._open if not self._ended(each)]
-        return told
+        return outputs
 
     def _token(self, log_p, settings, place):
         if not settings["temperature"]:

@@ -23,7 +23,7 @@ class FaultyPushes(Pushes):
             n_prompt = [runner.requests[name].num_prompt_tokens for name in batch.req_ids]
             batch.num_computed_tokens_cpu = kept.copy()
             batch.num_computed_tokens_cpu[: len(n_prompt)][kept[: len(n_prompt)] < n_prompt] = 0
-        found = super().spans()
+        result = super().spans()
         batch.num_computed_tokens_cpu = kept
         ends = runner.query_start_loc.np
         left_out = []
@@ -37,8 +37,8 @@ class FaultyPushes(Pushes):
             layer - (fault == "wrong layer"): [
                 (first, last, direction, along * (0.97 if fault == "3% too small" else 1.0), share)
                 for first, last, direction, along, share in spans
-                if not any(first in own for own in left_out)
+                if not any(first in kind for kind in left_out)
             ]
-            for layer, spans in found.items()
-            if any(not any(span[0] in own for own in left_out) for span in spans)
+            for layer, spans in result.items()
+            if any(not any(span[0] in kind for kind in left_out) for span in spans)
         }

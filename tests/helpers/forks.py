@@ -86,9 +86,9 @@ def start_together(
     """As `run_together`, and return while they run; each is left to itself."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(n)}
+        environment = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(n)}
     ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(n)} for rank in range(n)]
-    return [start_program(program, *arguments, log=log, env=env | told | rank) for rank in ranks]
+    return [start_program(program, *arguments, log=log, env=env | environment | rank) for rank in ranks]
 
 
 def run_program(
@@ -101,11 +101,11 @@ def run_program(
     """Run `python program arguments` to its end; figures are blank unless they are to be `drawn`."""
     with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         code = _started([program, *arguments], (nothing, out, err), env, cwd, drawn).wait()
-        said = []
+        outputs = []
         for file in (out, err):
             file.seek(0)
-            said.append(file.read().decode())
-    return subprocess.CompletedProcess([program, *arguments], code, *said)
+            outputs.append(file.read().decode())
+    return subprocess.CompletedProcess([program, *arguments], code, *outputs)
 
 
 def _started(

@@ -9,7 +9,7 @@ import sys
 texts = {}
 for program in sys.argv[1:]:
     sys.argv = [program, "--help"]
-    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.suppress(SystemExit):
         runpy.run_path(program, run_name="__main__")
-    texts[program] = said.getvalue()
+    texts[program] = output.getvalue()
 print(json.dumps(texts))

@@ -57,17 +57,17 @@ class Pretended(torch.Tensor):
     """A tensor that says it lies on a device, with its numbers on the CPU."""
 
     @staticmethod
-    def __new__(cls, own: torch.Tensor, place: torch.device) -> "Pretended":
+    def __new__(cls, on_host: torch.Tensor, place: torch.device) -> "Pretended":
         with torch.inference_mode(False):
             made = torch.Tensor._make_wrapper_subclass(
                 cls,
-                own.shape,
-                strides=own.stride(),
-                storage_offset=own.storage_offset(),
-                dtype=own.dtype,
+                on_host.shape,
+                strides=on_host.stride(),
+                storage_offset=on_host.storage_offset(),
+                dtype=on_host.dtype,
                 device="meta",
             )
-        made.own, made.place = own, place
+        made.own, made.place = on_host, place
         return made
 
     @property
@@ -122,12 +122,12 @@ class _Operations(TorchDispatchMode):
                 self._copied(here, CPU)
         args, kwargs = tree_map(lambda each: each.own if isinstance(each, Pretended) else each, (args, kwargs))
         given = args[0] if args else None
-        found = func(*args, **kwargs)
-        if found is given and func._schema.is_mutable:
+        result = func(*args, **kwargs)
+        if result is given and func._schema.is_mutable:
             return next(each for each in tensors if each is given or getattr(each, "own", None) is given)
         if here == CPU or to_host:
-            return found
-        return tree_map(lambda each: Pretended(each, here) if isinstance(each, torch.Tensor) else each, found)
+            return result
+        return tree_map(lambda each: Pretended(each, here) if isinstance(each, torch.Tensor) else each, result)
 
     def _copied(self, source: torch.device, target: torch.device) -> None:
         self.counts.note("to_host" if target == CPU else "to_device" if source == CPU else "across")
@@ -158,10 +158,10 @@ class _Calls(TorchFunctionMode):
         wanted = kwargs.get("device")
         if wanted is not None and torch.device(wanted).type == "cuda":
             kwargs["device"] = CPU
-            found = func(*args, **kwargs)
-            if func is torch.tensor and found.numel():  # made on the host from Python's numbers
+            result = func(*args, **kwargs)
+            if func is torch.tensor and result.numel():  # made on the host from Python's numbers
                 self.operations.counts.note("to_device")
-            return Pretended(found, _whole(wanted))
+            return Pretended(result, _whole(wanted))
         return func(*args, **kwargs)
 
     def _moved(self, func, args, kwargs):
@@ -179,15 +179,15 @@ class _Calls(TorchFunctionMode):
         if target == place_of(tensor):
             return tensor.to(*rest, **kwargs) if rest or kwargs else tensor
         self.operations._copied(place_of(tensor), target)
-        own = tensor.own if isinstance(tensor, Pretended) else tensor
+        on_host = tensor.own if isinstance(tensor, Pretended) else tensor
         kwargs.pop("non_blocking", None)
-        own = own.to(*rest, **{**kwargs, "copy": True})
-        return own if target == CPU else Pretended(own, target)
+        on_host = on_host.to(*rest, **{**kwargs, "copy": True})
+        return on_host if target == CPU else Pretended(on_host, target)
 
 
 def _whole(device: object) -> torch.device:
-    found = torch.device(device)
-    return torch.device("cuda", found.index or 0) if found.type == "cuda" else found
+    result = torch.device(device)
+    return torch.device("cuda", result.index or 0) if result.type == "cuda" else result
 
 
 @contextlib.contextmanager

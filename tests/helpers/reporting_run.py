@@ -32,8 +32,8 @@ FRAMINGS = ("neutral", "cautious", "eager", "expert in another field", "high sta
 def simulated_sweep(questions: pd.DataFrame, difficulty: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
     """Margins that rise with the magnitude and fall with difficulty; far from 0 the mass sinks."""
     magnitudes = np.linspace(-1.2, 1.2, 25).round(3)
-    own = difficulty + rng.normal(0, 0.6, len(difficulty))
-    margins = 2.5 * magnitudes[None, :] - own[:, None]
+    hardness = difficulty + rng.normal(0, 0.6, len(difficulty))
+    margins = 2.5 * magnitudes[None, :] - hardness[:, None]
     masses = 0.95 * np.exp(-1.3 * np.abs(magnitudes) ** 3)[None, :] * rng.uniform(0.6, 1, margins.shape)
     table = pd.DataFrame(margins, index=questions["id"], columns=pd.Index(magnitudes, name="magnitude"))
     mass = pd.DataFrame(masses, index=table.index, columns=table.columns)

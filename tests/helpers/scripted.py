@@ -12,16 +12,16 @@ class Scripted:
 
     def answer(self, prompts, instrument):
         for place, prompt in enumerate(prompts):
-            said = self._rule(prompt, instrument)
+            scripted = self._rule(prompt, instrument)
             if isinstance(instrument.reader, TokenReader):
-                margin = said[0] - said[1] if instrument.scale.kind == "yes/no" else float("nan")
-                yield response_from_logits(instrument.scale, said, 1.0, margin, place=place)
+                margin = scripted[0] - scripted[1] if instrument.scale.kind == "yes/no" else float("nan")
+                yield response_from_logits(instrument.scale, scripted, 1.0, margin, place=place)
             else:
-                yield response_from_text(instrument.scale, instrument.reader, said, True, place=place)
+                yield response_from_text(instrument.scale, instrument.reader, scripted, True, place=place)
 
 
 def lettered_options(prompt):
     """Letter -> option, of the last list of options in the conversation."""
     shown = "\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
-    found = [line.split(") ", 1) for line in shown.splitlines() if line[1:3] == ") " and line[0] in "ABCDE"]
-    return dict(found[-5:])
+    result = [line.split(") ", 1) for line in shown.splitlines() if line[1:3] == ") " and line[0] in "ABCDE"]
+    return dict(result[-5:])

@@ -101,14 +101,14 @@ def counted():
         asked[now[-1]][0] += len(sequences)
         return prefill.prefill(stack, sequences, *others, **more)
 
-    def steer(own, started, edits, settings):
+    def steer(owner, started, edits, settings):
         asked[now[-1]][1] += len(started.final) * settings.shape[1]
-        return STEER(own, started, edits, settings)
+        return STEER(owner, started, edits, settings)
 
     @contextlib.contextmanager
-    def stage(own, name):
+    def stage(owner, name):
         now.append(name)
-        with STAGE(own, name):
+        with STAGE(owner, name):
             yield
         now.pop()
 
@@ -131,19 +131,19 @@ def foretold(program, options, timed=False):
     return {stage: tuple(int(number.replace(",", "")) for number in numbers) for stage, *numbers in cells}
 
 
-def assert_bounded(told, asked, *equal, searched=(), most=3.0):
+def assert_bounded(forecast, asked, *equal, searched=(), most=3.0):
     """That each stage asks no more than was foretold, and at most so many times less; the rows of some exactly that.
 
     Args:
         searched: stages whose rows rest on how the curves wind, and are foretold as they usually are.
     """
-    assert set(told) >= set(asked)
+    assert set(forecast) >= set(asked)
     for stage, (read, rows) in asked.items():
-        assert read <= told[stage][0], stage
+        assert read <= forecast[stage][0], stage
         beyond = 1.5 if stage in searched else 1
-        assert rows <= beyond * told[stage][1] <= beyond * most * max(rows, 1), (stage, rows, told[stage][1])
+        assert rows <= beyond * forecast[stage][1] <= beyond * most * max(rows, 1), (stage, rows, forecast[stage][1])
     for stage in equal:
-        assert told[stage][1] == asked[stage][1] > 0, stage
+        assert forecast[stage][1] == asked[stage][1] > 0, stage
 
 
 @functools.cache

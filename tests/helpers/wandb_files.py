@@ -57,13 +57,13 @@ def history_of(records):
 
 def artifacts_of(records):
     """Type -> artifact, of every one that was logged."""
-    found = {}
+    result = {}
     for record in records:
         if record.WhichOneof("record_type") == "artifact":
-            found[record.artifact.type] = record.artifact
+            result[record.artifact.type] = record.artifact
         elif record.WhichOneof("record_type") == "request" and record.request.HasField("log_artifact"):
-            found[record.request.log_artifact.artifact.type] = record.request.log_artifact.artifact
-    return found
+            result[record.request.log_artifact.artifact.type] = record.request.log_artifact.artifact
+    return result
 
 
 def start_of(records):

@@ -100,7 +100,8 @@ def test_a_question_that_begins_another_is_read_at_its_own_end(model, tmp_path):
         assert (store.read(2, position="question")[place] - plain).abs().max() < 1e-4 * plain.abs().max()
 
 
-def test_sixteen_bits_stay_sixteen_bits_on_the_disk_and_come_out_as_they_were(tmp_path):
+def test_sixteen_bits_stay_sixteen_bits_on_disk(tmp_path):
+    """Sixteen bits stay sixteen bits on the disk and come out as they were."""
     model = tiny_model("llama")
     model.hf.bfloat16()
     prompts = prompts_of(model)

@@ -31,11 +31,11 @@ def no_room_for_more_than(most):
 @pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (7, 3), (8, 8), (20, 16)])
 def test_every_question_stands_in_one_batch_and_the_longest_first(n, size):
     lengths = np.random.default_rng(n).integers(1, 9, n).tolist()
-    found = batches_by_length(lengths, size)
-    flat = [index for batch in found for index in batch]
+    result = batches_by_length(lengths, size)
+    flat = [index for batch in result for index in batch]
     assert sorted(flat) == list(range(n))
     assert [lengths[index] for index in flat] == sorted(lengths, reverse=True)
-    assert all(len(batch) <= size for batch in found)
+    assert all(len(batch) <= size for batch in result)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 20])
@@ -104,6 +104,7 @@ def test_a_batch_needs_no_more_than_its_share_of_the_free_memory(on_a_gpu):
         assert (size + 1) * one > batches.SHARE_OF_FREE * free
 
 
-def test_much_free_memory_gives_the_usual_batch_and_none_gives_one_question(on_a_gpu):
+def test_free_memory_sets_the_batch(on_a_gpu):
+    """Much free memory gives the usual batch and none gives one question."""
     assert questions_per_batch(on_a_gpu(10**12), longest=100, rows=64) == 64
     assert questions_per_batch(on_a_gpu(0), longest=100, rows=64) == 1

@@ -59,14 +59,14 @@ def test_the_same_edit_gives_the_same_logits_on_either_side(model, bridge, promp
 
     with torch.inference_mode():
         with model.edit_residual(LAYER, add_at_last) as count:
-            own = model.hf(input_ids=batch.input_ids).logits
+            logits = model.hf(input_ids=batch.input_ids).logits
         plain = model.hf(input_ids=batch.input_ids).logits
         hooked = bridge.run_with_hooks(
             batch.input_ids, fwd_hooks=[(f"blocks.{LAYER}.hook_out", lambda stream, hook: add_at_last(stream))]
         )
     assert count.firings == 1
-    assert (own - hooked).abs().max() == 0.0
-    assert (own - plain).abs().max() > 0.1
+    assert (logits - hooked).abs().max() == 0.0
+    assert (logits - plain).abs().max() > 0.1
 
 
 def test_the_model_is_left_as_it_was(folder):

@@ -69,8 +69,8 @@ def test_a_pretended_gpu_answers_as_the_cpu(architecture):
     expected = sweep(here, both, asked(here), GRID).table
     with pretended_devices():
         there = on_gpu(architecture)
-        found = sweep(there, both, asked(there), GRID).table
-    pd.testing.assert_frame_equal(found, expected, atol=1e-4, rtol=0)
+        result = sweep(there, both, asked(there), GRID).table
+    pd.testing.assert_frame_equal(result, expected, atol=1e-4, rtol=0)
 
 
 def counted(work):
@@ -90,11 +90,12 @@ def per_piece(few, many, pieces):
     return (many.waits - few.waits) / pieces, (many.to_device - few.to_device) / pieces
 
 
-def test_a_batch_of_the_sweep_waits_twice_for_its_tokens_and_for_its_answers(vectors):
+def test_a_batch_of_the_sweep_waits_twice(vectors):
+    """A batch of the sweep waits twice for its tokens and for its answers."""
     both = of_both(vectors)
     for interventions in (both[:1], both[1:]):
         costs = [
-            lambda model, prompts, size=size, own=interventions: sweep(model, own, prompts, GRID, batch_size=size)
+            lambda model, prompts, size=size, pushed=interventions: sweep(model, pushed, prompts, GRID, batch_size=size)
             for size in (8, 4)
         ]
         assert per_piece(*costs, pieces=1) == (2, 1)
@@ -102,13 +103,15 @@ def test_a_batch_of_the_sweep_waits_twice_for_its_tokens_and_for_its_answers(vec
 
 def test_a_further_intervention_is_copied_and_waited_for_once(vectors):
     one, two = ([Intervention.of(vector) for vector in vectors[:n]] for n in (1, 2))
-    costs = [lambda model, prompts, own=own: sweep(model, own, prompts, GRID, batch_size=4) for own in (one, two)]
+    costs = [
+        lambda model, prompts, pushed=pushed: sweep(model, pushed, prompts, GRID, batch_size=4) for pushed in (one, two)
+    ]
     assert per_piece(*costs, pieces=1) == (1, 1)  # its grid, for all batches
 
 
 def test_a_batch_of_activations_waits_three_times_at_any_number_of_layers(vectors, tmp_path):
     for layers in ([2], [0, 1, 2, 3, 4]):
-        costs = [lambda model, prompts, own=layers: read_activations(model, prompts, own)]
+        costs = [lambda model, prompts, read_layers=layers: read_activations(model, prompts, read_layers)]
         assert counted(costs[0]).waits == 4  # the common beginning beside it
 
     def stored(sites, name):
@@ -121,7 +124,8 @@ def test_a_batch_of_activations_waits_three_times_at_any_number_of_layers(vector
 
 
 @pytest.mark.parametrize("positions", ["last", "all", "generated"])
-def test_steering_a_written_token_waits_for_nothing_beyond_what_writing_does(vectors, positions):
+def test_steering_a_written_token_waits_for_nothing_more(vectors, positions):
+    """Steering a written token waits for nothing beyond what writing does."""
     intervention = Intervention.of(*vectors, positions=positions)
     prompts = [Prompt("Who?"), Prompt("Why is it?")]
 
@@ -138,16 +142,17 @@ def test_a_further_setting_on_text_waits_for_nothing_more(vectors):
     intervention = Intervention.of(*vectors, positions="all")
     few, many = (
         counted(
-            lambda model, _, own=own: kl_on_text(
-                model, [intervention], {intervention.intervention_id: own}, passages=PASSAGES
+            lambda model, _, settings=settings: kl_on_text(
+                model, [intervention], {intervention.intervention_id: settings}, passages=PASSAGES
             )
         )
-        for own in ([0.5], [0.5, 0.6, 0.7])
+        for settings in ([0.5], [0.5, 0.6, 0.7])
     )
     assert (many.waits, many.to_device) == (few.waits, few.to_device)
 
 
-def test_a_further_layer_text_or_group_of_answers_is_waited_for_once_at_most():
+def test_a_further_layer_or_group_waits_once_at_most():
+    """A further layer text or group of answers is waited for once at most."""
     asked_twice = [CAN_YOU_ANSWER.prompt(question.text) for question in QUESTIONS]
 
     def answers(size):
@@ -177,8 +182,8 @@ def test_over_three_cards_answers_stay():
         with pretended_devices():
             there = OpenModel(over_cards(tiny_hf("llama", **changes), 3), byte_tokenizer(), name="tiny-llama")
             prompts = asked(there)
-            found = sweep(there, both, prompts, GRID).table
-        pd.testing.assert_frame_equal(found, expected, atol=1e-4, rtol=0)
+            result = sweep(there, both, prompts, GRID).table
+        pd.testing.assert_frame_equal(result, expected, atol=1e-4, rtol=0)
 
 
 def test_a_batch_of_tokens_is_one_copy():

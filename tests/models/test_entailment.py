@@ -41,9 +41,9 @@ def save_nli(folder, labels=LABELS, bias=None):
 def test_the_label_of_entailment_is_found_by_its_name_wherever_it_stands(tmp_path):
     asked = (["Who?"] * 2, ["Rome", "a"], ["Paris", "a longer answer"])
     for place, labels in enumerate(({0: "entailment", 1: "neutral", 2: "contradiction"}, LABELS)):
-        for said, expected in (("entailment", [1, 1]), ("neutral", [0, 0])):
-            bias = [9.0 * (name.lower() == said) for name in labels.values()]
-            folder = save_nli(tmp_path / f"{said} {place}", labels, bias)
+        for label, expected in (("entailment", [1, 1]), ("neutral", [0, 0])):
+            bias = [9.0 * (name.lower() == label) for name in labels.values()]
+            folder = save_nli(tmp_path / f"{label} {place}", labels, bias)
             assert EntailmentModel(str(folder)).same_meaning(*asked).tolist() == expected
 
 
@@ -66,14 +66,17 @@ def test_a_pair_is_judged_the_same_alone_and_beside_longer_ones(tmp_path):
     np.testing.assert_allclose(model.probabilities(one, other), alone, atol=1e-6)
 
 
-def test_a_model_without_a_label_for_entailment_or_with_a_new_head_is_refused(tmp_path):
+def test_a_model_without_entailment_is_refused(tmp_path):
+    """A model without a label for entailment or with a new head is refused."""
     folder = save_nli(tmp_path / "sentiment", {0: "LABEL_0", 1: "LABEL_1"})
     with pytest.raises(InputError, match="no one label for entailment, but LABEL_0, LABEL_1"):
         EntailmentModel(str(folder))
     folder = save_nli(tmp_path / "headless")
     from safetensors.torch import load_file, save_file
 
-    weights = {name: own for name, own in load_file(folder / "model.safetensors").items() if "classifier" not in name}
+    weights = {
+        name: weight for name, weight in load_file(folder / "model.safetensors").items() if "classifier" not in name
+    }
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match="lacks 2 weights"):
         EntailmentModel(str(folder))

@@ -25,7 +25,7 @@ def test_left_padded_right_padded_and_lone_prompts_agree(model):
 
 
 @pytest.mark.parametrize("at", ["last", "all"])
-def test_prompts_of_one_length_without_a_common_beginning_are_run_without_a_mask(model, at, monkeypatch):
+def test_equal_lengths_are_run_without_a_mask(model, at, monkeypatch):
     """So that flash kernels and grouped heads may be taken; what the mask would have said still holds."""
     prompts = [Prompt(f"{first}hat is the capital of France, and of Spain?") for first in "WVT"]
     sequences = [ids[-30:] for ids in model.token_ids(prompts)]
@@ -78,7 +78,8 @@ def test_layers_and_hooks_are_as_before_after_an_exception(model):
     assert hooks == []
 
 
-def test_a_prompt_in_plain_text_starts_with_bos_once_and_only_if_the_tokenizer_adds_it():
+def test_a_plain_prompt_starts_with_bos_once():
+    """A prompt in plain text starts with bos once and only if the tokenizer adds it."""
     chat, plain = tiny_model("llama"), tiny_model("llama", chat=False)
     assert chat.render(Prompt("Hi", "Answer:")) == "<s><user>Hi\n<assistant> Answer:"
     assert plain.render(Prompt("Hi", "Answer:")) == "Hi\n\nAnswer:"
@@ -106,7 +107,8 @@ def test_the_sums_of_a_fingerprint(n, monkeypatch):
 
 
 @pytest.mark.parametrize("place", [0, 100, -1])
-def test_the_fingerprint_sees_one_changed_value_anywhere_and_two_that_were_exchanged(place):
+def test_the_fingerprint_sees_one_changed_value(place):
+    """The fingerprint sees one changed value anywhere and two that were exchanged."""
     from onedial.models.identity import fingerprint, sampled_fingerprint
 
     hf = tiny_hf("llama")

@@ -47,24 +47,25 @@ def largest_error(model, prompts, layer, at, magnitudes=(0.0, 1.0, -1.5)):
     runner = model.runner(prompts, [layer], at)
     edit = {layer: lambda stream, settings: stream + settings[..., None] * push}
     final = runner.steer(runner.start(prompts), edit, torch.tensor([magnitudes]))
-    found = model.readout.logits(final, slice(None))
+    result = model.readout.logits(final, slice(None))
     expected = torch.stack(
         [torch.stack([hooked_logits(model.hf, block, ids, each * push, at) for each in magnitudes]) for ids in prompts]
     )
     assert (expected[:, 0] - expected[:, 1]).abs().max() > 0.1
-    return ((found - expected).abs().max() / expected.abs().max()).item()
+    return ((result - expected).abs().max() / expected.abs().max()).item()
 
 
 @pytest.mark.parametrize("name", ["longrope", "llama4", "gpt_oss", "gpt_neo", "jamba"])
 @pytest.mark.parametrize("lengths", [(20, 60, 33), (40, 60)])
-def test_prompts_that_cross_a_length_of_the_config_are_steered_as_each_alone(name, lengths):
+def test_prompts_that_cross_a_length_are_steered_as_alone(name, lengths):
+    """Prompts that cross a length of the config are steered as each alone."""
     model = tiny_model(name)
     assert name in PLAIN or model.stack.crosses(60)
     for at in ("last", "all"):
         assert largest_error(model, sequences(lengths), 1, at) < 1e-5
 
 
-def test_a_scale_by_column_is_found_where_prompts_and_rows_cross_it_and_one_length_is_then_run_at_a_time():
+def test_a_scale_by_column_is_run_one_length_at_a_time():
     """Llama 4 counts padding, and the rows beside a prompt, where it scales its attention."""
     model = tiny_model(
         "llama4", attention_chunk_size=200, floor_scale=90, no_rope_layers=[1, 0, 1, 0, 1], attn_temperature_tuning=True
@@ -88,7 +89,8 @@ def test_prompts_at_which_dynamic_ntk_would_turn_others_too_are_refused():
         model.runner(sequences([20, 65]))
 
 
-def test_what_is_checked_on_short_prompts_alone_would_miss_a_window_that_is_read_wrongly(monkeypatch):
+def test_short_prompts_alone_would_miss_a_wrong_window(monkeypatch):
+    """What is checked on short prompts alone would miss a window that is read wrongly."""
     from onedial.models.forward import prefill
 
     right = prefill.attention_mask
@@ -112,16 +114,19 @@ def test_what_is_checked_on_short_prompts_alone_would_miss_a_window_that_is_read
     ("name", "changes", "lengths"),
     [("longrope", {}, each) for each in ((25, 60), (25, 28), (40, 50))] + [("mistral", {"sliding_window": 1}, (9, 20))],
 )
-def test_longrope_and_a_window_of_one_write_what_they_write_without_a_cache_and_alone(name, changes, lengths):
+def test_longrope_and_a_window_of_one_write_as_alone(name, changes, lengths):
+    """Longrope and a window of one write what they write without a cache and alone."""
     model, n_new = tiny_model(name, **changes), 12
     assert name == "mistral" or min(lengths) + n_new > LONG_FROM
     written = generate(model, prompts := sequences(lengths), n_new)
-    for ids, found in zip(prompts, written, strict=True):
-        own = list(ids)
-        for _ in range(found.n_tokens):
+    for ids, result in zip(prompts, written, strict=True):
+        ids_so_far = list(ids)
+        for _ in range(result.n_tokens):
             with torch.no_grad():
-                own.append(int(model.hf(input_ids=torch.tensor([own]), use_cache=False).logits[0, -1].argmax()))
-        assert found.text == model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
+                ids_so_far.append(
+                    int(model.hf(input_ids=torch.tensor([ids_so_far]), use_cache=False).logits[0, -1].argmax())
+                )
+        assert result.text == model.tokenizer.decode(ids_so_far[len(ids) :], skip_special_tokens=True)
 
 
 def test_what_attention_and_mlp_write_makes_up_the_step_of_every_block(model):
@@ -196,7 +201,8 @@ def test_a_projection_between_stream_and_unembedding_is_refused():
         tiny_model("opt", word_embed_proj_dim=24)
 
 
-def test_a_decoder_whose_config_counts_layers_otherwise_than_its_blocks_is_refused():
+def test_a_config_that_miscounts_layers_is_refused():
+    """A decoder whose config counts layers otherwise than its blocks is refused."""
     sizes = dict(ffn_hidden_size=96, expert_ffn_hidden_size=32, n_routed_experts=4, zero_expert_num=2, head_dim=8)
     with pytest.raises(InputError, match="counts 6 layers in its config, but its decoder is 3 blocks"):
         tiny_model("llama", model_type="longcat_flash", num_layers=3, num_hidden_layers=None, moe_topk=2, **sizes)
@@ -211,12 +217,12 @@ def test_a_decoder_that_hands_on_several_streams_is_refused():
 def test_a_decoder_that_passes_over_blocks_without_a_picture_is_refused(monkeypatch):
     """As Llama 3.2's, whose attention to pictures has blocks of its own."""
     hf = tiny_hf("llama")
-    own, blocks = hf.model.forward, hf.model.layers
+    ids_so_far, blocks = hf.model.forward, hf.model.layers
 
     def passing_over(*args, **kwargs):
         hf.model.layers = nn.ModuleList([*blocks[:2], *blocks[3:]])
         try:
-            return own(*args, **kwargs)
+            return ids_so_far(*args, **kwargs)
         finally:
             hf.model.layers = blocks
 
@@ -232,7 +238,8 @@ SEEING = {
 
 
 @pytest.mark.parametrize("model_type", sorted(SEEING))
-def test_of_a_model_that_reads_pictures_too_the_text_is_read_steered_and_written(model_type, tmp_path):
+def test_the_text_of_a_model_with_pictures_is_steered(model_type, tmp_path):
+    """Of a model that reads pictures too the text is read steered and written."""
     eyes = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=1, depth=1, num_attention_heads=2, num_heads=2)
     eyes |= dict(image_size=28, patch_size=14, out_hidden_size=48)
     given = {"text_config": COMMON | {"initializer_range": 0.25}, "vision_config": eyes}
@@ -247,16 +254,17 @@ def test_of_a_model_that_reads_pictures_too_the_text_is_read_steered_and_written
     assert torch.equal(model.hf.get_output_embeddings().weight, hf.get_output_embeddings().weight)
     for at in ("last", "all"):
         assert largest_error(model, prompts, 1, at) < 1e-5
-    for ids, found in zip(prompts, generate(model, prompts, 5), strict=True):
-        own = list(ids)
-        for _ in range(found.n_tokens):
+    for ids, result in zip(prompts, generate(model, prompts, 5), strict=True):
+        ids_so_far = list(ids)
+        for _ in range(result.n_tokens):
             with torch.no_grad():
-                own.append(int(hf(input_ids=torch.tensor([own]), use_cache=False).logits[0, -1].argmax()))
-        assert found.text == model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
+                ids_so_far.append(int(hf(input_ids=torch.tensor([ids_so_far]), use_cache=False).logits[0, -1].argmax()))
+        assert result.text == model.tokenizer.decode(ids_so_far[len(ids) :], skip_special_tokens=True)
     assert Size.of(config).n_parameters == sum(weights.numel() for weights in hf.parameters())
 
 
-def test_a_model_that_forgets_padding_as_it_writes_is_given_prompts_of_one_length(monkeypatch):
+def test_a_model_that_forgets_padding_gets_equal_lengths(monkeypatch):
+    """A model that forgets padding as it writes is given prompts of one length."""
     kinds = ["linear_attention", "full_attention"]
     model = tiny_model("llama", model_type="minimax", layer_types=[*kinds, *kinds, kinds[0]], block_size=16)
     prompts = ["Who?", "Which of the trees is tall, and why is it?", "When was that, to the day?"]
@@ -273,7 +281,7 @@ def test_a_block_that_is_passed_over_answers_for_the_one_in_its_place():
     sizes = dict(mamba_num_heads=4, mamba_head_dim=24, ssm_state_size=8, n_groups=1, chunk_size=16)
     model = tiny_model("llama", model_type="nemotron_h", hybrid_override_pattern="M*M-*", **sizes)
     batch = model.tokenise([Prompt("Who?"), Prompt("Which of them?")])
-    found = model.read_residual(batch, [2], "all")[:, 0]
+    result = model.read_residual(batch, [2], "all")[:, 0]
     with reading([model.stack.layers[2]]) as streams:
         model.final_residual(batch)
-    assert torch.equal(found, streams[0])
+    assert torch.equal(result, streams[0])

@@ -79,7 +79,8 @@ def test_a_common_beginning_that_is_left_unsteered_is_found(dtype, monkeypatch):
     assert allowed(dtype).allowed == {"last"}
 
 
-def test_where_weights_cannot_be_widened_sixteen_bits_are_compared_by_their_own_rounding(monkeypatch):
+def test_sixteen_bits_are_compared_by_their_own_rounding(monkeypatch):
+    """Where weights cannot be widened sixteen bits are compared by their own rounding."""
     monkeypatch.setattr(path_proof, "can_be_widened", lambda stack: False)
     for dtype in DTYPES[1:]:
         assert allowed(dtype).allowed == BOTH
@@ -107,7 +108,8 @@ def test_a_proof_takes_few_forwards(above):
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gpt2"])
-def test_a_model_whose_weights_lie_on_disk_is_checked_and_answers_as_in_memory(architecture, tmp_path, monkeypatch):
+def test_weights_on_disk_answer_as_in_memory(architecture, tmp_path, monkeypatch):
+    """A model whose weights lie on disk is checked and answers as in memory."""
     tiny_hf(architecture).save_pretrained(tmp_path)
     parts = dict.fromkeys((name for name, _ in tiny_hf(architecture).named_children()), "disk")
     hf = AutoModelForCausalLM.from_pretrained(tmp_path, device_map=parts, offload_folder=tmp_path / "off")
@@ -118,12 +120,12 @@ def test_a_model_whose_weights_lie_on_disk_is_checked_and_answers_as_in_memory(a
     prompts, push = [[7, 8, 9, 20, 30], [7, 8, 40], [7, 8, 50, 60]], torch.ones(48)
     edit, settings = {1: lambda stream, each: stream + each[..., None] * push}, torch.tensor([[0.0, 1.0, -1.5]])
     for at in ("last", "all"):
-        found, expected = (
+        result, expected = (
             model.readout.logits(runs.steer(runs.start(prompts), edit, settings), slice(None))
             for model in (there, here)
             for runs in [model.runner(prompts, [1], at)]
         )
-        assert torch.allclose(found, expected, atol=1e-5)
+        assert torch.allclose(result, expected, atol=1e-5)
     assert [each.text for each in generate(there, prompts, 4)] == [each.text for each in generate(here, prompts, 4)]
     monkeypatch.setattr(runner.FastRunner, "steer", five_percent_too_far)
     assert path_proof.check_fast_paths(there.stack).allowed == frozenset()

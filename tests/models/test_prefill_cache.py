@@ -20,11 +20,11 @@ SPLITS = {question.id: ("extraction", "fitting", "test", "test")[place % 4] for 
 @pytest.fixture
 def ran(monkeypatch):
     """The batches that were run, as counts of prompts."""
-    counts, own = [], runners.prefill
+    counts, prefill = [], runners.prefill
 
     def counted(stack, sequences, *given, **more):
         counts.append(len(sequences))
-        return own(stack, sequences, *given, **more)
+        return prefill(stack, sequences, *given, **more)
 
     monkeypatch.setattr(runners, "prefill", counted)
     return counts
@@ -40,7 +40,7 @@ def model():
 def stages(model, at="last"):
     """As a run asks: one part is read, another is swept at two layers, then everything is at one of them."""
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE, SPLITS)
-    first, second = ([name for name, split in SPLITS.items() if split == own] for own in ("extraction", "fitting"))
+    first, second = ([name for name, split in SPLITS.items() if split == stage] for stage in ("extraction", "fitting"))
     low, high = (Intervention.of(vector, positions=at) for vector in vectors_at(model, [1, 3]))
     read_activations(model, prompts.subset(first), [1, 3])
     sweep(model, [low, high], prompts.subset(second), [-1.0, 1.0])
@@ -48,7 +48,8 @@ def stages(model, at="last"):
     return sweep(model, high, prompts, [-0.5, 0.0, 0.5]).table
 
 
-def test_stages_that_ask_the_same_batches_run_them_once_and_answer_with_the_same_bits(model, ran):
+def test_the_same_batches_are_run_once(model, ran):
+    """Stages that ask the same batches run them once and answer with the same bits."""
     plain = stages(model)
     assert sum(ran) == 10 + 10 + 10 + 40
     ran.clear()
@@ -76,7 +77,8 @@ def test_where_room_ends_what_comes_later_is_run_again(model, ran):
     pd.testing.assert_frame_equal(again, plain, check_exact=True)
 
 
-def test_a_model_that_is_being_edited_and_steering_at_all_positions_are_run_as_ever(model, ran):
+def test_an_edited_model_is_run_as_ever(model, ran):
+    """A model that is being edited and steering at all positions are run as ever."""
     plain = stages(model, "all")
     sequences = [[*range(20, 30), place] for place in range(4)]
     with model.caching_prefills() as kept:

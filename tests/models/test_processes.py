@@ -38,7 +38,7 @@ def free_port():
 
 
 @pytest.mark.parametrize(
-    ("missing", "how", "said"),
+    ("missing", "how", "message"),
     [
         (0, "sleeps", "process 1 of 2 waited for process 0 in 'sweep' for 0.05 minutes"),
         (0, "dies", "process 1 of 2 waited for process 0 in 'sweep' for 0 s until it ended"),
@@ -46,13 +46,20 @@ def free_port():
         (1, "dies", "process 0 of 2 waited for process 1 in 'sweep' for 0 s until it ended"),
     ],
 )
-def test_whoever_waits_in_vain_ends_with_one_sentence(tmp_path, missing, how, said, free_port):
+def test_whoever_waits_in_vain_ends_with_one_sentence(tmp_path, missing, how, message, free_port):
     program, log = tmp_path / "program.py", tmp_path / "log.txt"
     program.write_text(PROGRAM)
-    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port, "WORLD_SIZE": "2", "ONEDIAL_WAIT_MINUTES": "0.05"}
+    environment = {
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": free_port,
+        "WORLD_SIZE": "2",
+        "ONEDIAL_WAIT_MINUTES": "0.05",
+    }
     with open(log, "w") as file:
         both = [
-            start_program(program, missing, how, log=file, env=alone() | told | {"RANK": str(r), "LOCAL_RANK": str(r)})
+            start_program(
+                program, missing, how, log=file, env=alone() | environment | {"RANK": str(r), "LOCAL_RANK": str(r)}
+            )
             for r in range(2)
         ]
         try:
@@ -62,7 +69,7 @@ def test_whoever_waits_in_vain_ends_with_one_sentence(tmp_path, missing, how, sa
     text = log.read_text()
     assert text.count("[0, 1]") == 2
     (line,) = [line for line in text.splitlines() if line.startswith("error: ")]
-    assert line.startswith(f"error: {said}")
+    assert line.startswith(f"error: {message}")
     assert "--resume" in line
     assert "Traceback" not in text
 

@@ -28,7 +28,8 @@ NORMS = {
 
 
 @pytest.mark.parametrize("name", NORMS)
-def test_the_answer_direction_is_yes_minus_no_of_the_unembedding_times_the_norms_weight(name):
+def test_the_answer_direction_is_yes_minus_no(name):
+    """The answer direction is yes minus no of the unembedding times the norms weight."""
     made, scale_of = NORMS[name]
     torch.manual_seed(0)
     norm, unembedding = made(), nn.Linear(D, VOCABULARY, bias=False)
@@ -38,11 +39,12 @@ def test_the_answer_direction_is_yes_minus_no_of_the_unembedding_times_the_norms
     with torch.no_grad():
         rows = unembedding.weight[[3, 7]].mean(dim=0) - unembedding.weight[11]
         expected = scale_of(norm) * rows
-    found = readout.answer_direction(TOKENS)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    result = readout.answer_direction(TOKENS)
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_a_step_along_it_raises_the_margin_more_than_any_of_many_random_steps():
+def test_a_step_along_it_raises_the_margin_most():
+    """A step along it raises the margin more than any of many random steps."""
     torch.manual_seed(1)
     norm, unembedding = LlamaRMSNorm(D), nn.Linear(D, VOCABULARY, bias=False)
     nn.init.uniform_(norm.weight, 0.3, 2.0)

@@ -56,7 +56,8 @@ def test_a_template_that_prints_the_date_prints_the_same_one_every_day(dated):
 
 
 @pytest.mark.parametrize("mark", THOUGHT_MARKS)
-def test_an_open_thought_is_closed_by_its_own_mark_before_the_answer_begins(mark):
+def test_an_open_thought_is_closed_by_its_own_mark(mark):
+    """An open thought is closed by its own mark before the answer begins."""
     text = render(tokenizer(f"{TURN}<assistant>{mark}\n"), Prompt("How many?", "Answer:"))
     assert open_thought(text) is None
     assert text.count(THOUGHT_MARKS[mark]) == 1
@@ -98,7 +99,7 @@ def test_a_thought_that_was_closed_in_an_earlier_turn_changes_nothing():
 def test_a_template_that_loops_over_parts_is_given_parts(template):
     prompt = Prompt("How  many?\nSay a number.", "Answer:", (("Who was it?", "Nobody."),))
     text = render(tokenizer(template), prompt)
-    places = [text.index(said) for said in ("Who was it?", "Nobody.", "How  many?\nSay a number.", "Answer:")]
+    places = [text.index(part) for part in ("Who was it?", "Nobody.", "How  many?\nSay a number.", "Answer:")]
     assert places == sorted(places)
     assert "{" not in text
 
@@ -117,7 +118,7 @@ def test_a_template_that_trims_holds_its_question_all_the_same():
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "message"),
     [
         ("Hello!", "leaves out .* of a prompt with 'How many.' it makes 'Hello!'"),
         ("{{ messages[0]['content'] }}", "leaves out"),  # the earlier turn alone
@@ -129,8 +130,8 @@ def test_a_template_that_trims_holds_its_question_all_the_same():
         ({"tool_use": TURN, "rag": TURN}, "the chat templates tool_use, rag, and none is called default"),
     ],
 )
-def test_a_prompt_that_does_not_hold_its_question_is_refused(template, said):
-    with pytest.raises(InputError, match=said):
+def test_a_prompt_that_does_not_hold_its_question_is_refused(template, message):
+    with pytest.raises(InputError, match=message):
         render(tokenizer(template), Prompt("How many?", "Answer:", (("Who was it?", "Nobody."),)))
 
 
@@ -193,7 +194,8 @@ def test_a_prompt_of_tokens_without_an_embedding_is_refused():
 
 
 @pytest.mark.parametrize(("mark", "close"), THOUGHT_MARKS.items())
-def test_whatever_closes_an_opened_thought_is_known_to_the_reader_of_replies(mark, close):
+def test_closing_marks_are_known_to_the_reader_of_replies(mark, close):
+    """Whatever closes an opened thought is known to the reader of replies."""
     answer = HARMONY_ANSWER if "channel|>analysis" in mark else ""
     assert without_thoughts(f"{mark}\nIt may be no.") == ""
     assert without_thoughts(f"{mark}\nIt may be no.{close}{answer}Yes") == "Yes"

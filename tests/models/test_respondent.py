@@ -25,9 +25,9 @@ def test_answers_equal_the_models_own_logits_whatever_the_batch(architecture):
         tokens = model.answer_tokens(prompt)
         batch = model.tokenise([prompt])
         logits = model.hf(input_ids=batch.input_ids).logits[0, -1].double()
-        own = logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)
+        margin = logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)
         mass = logits.softmax(0)[[*tokens.yes, *tokens.no]].sum()
-        assert response.margin == pytest.approx(own.item(), abs=1e-4)
+        assert response.margin == pytest.approx(margin.item(), abs=1e-4)
         assert response.mass == pytest.approx(mass.item(), abs=1e-5)
 
 
@@ -49,7 +49,8 @@ def test_prompts_that_end_differently_are_each_read_by_their_own_tokens():
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen2", "gemma3"])
-def test_writing_in_batches_equals_taking_the_likeliest_token_again_and_again(architecture):
+def test_writing_in_batches_is_greedy_writing(architecture):
+    """Writing in batches equals taking the likeliest token again and again."""
     model = tiny_model(architecture)
     short = replace(CLOSED_BOOK, reader=replace(CLOSED_BOOK.reader, max_new_tokens=6))
     texts = [response.raw_text for response in answers_in_order(LocalRespondent(model, batch_size=3), PROMPTS, short)]

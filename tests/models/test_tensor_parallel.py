@@ -44,7 +44,7 @@ def found_together(folders, tmp_path_factory):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_split_model_answers_and_writes_as_the_whole_one(kind, folders, found_together):
     whole = json.loads(json.dumps(found_with(folders[KINDS.index(kind)])))
-    mine, others = (found[kind] for found in found_together)
+    mine, others = (result[kind] for result in found_together)
     assert mine == others
     assert mine["own weights"] < 0.65 * whole["own weights"]
     for name in ("fingerprints", "paths", "steered", "drawn"):
@@ -59,10 +59,11 @@ def config(model_type, **more):
     return AutoConfig.for_model(model_type, **COMMON | more)
 
 
-def test_attention_and_mlp_are_split_and_what_answers_are_read_from_is_whole():
-    found = split_config(config("llama"), "tiny", 2)
-    assert found.tp_size == 2
-    kinds = {place.rpartition(".")[2]: style for place, style in found.tp_plan.items()}
+def test_attention_and_mlp_are_split():
+    """Attention and mlp are split and what answers are read from is whole."""
+    result = split_config(config("llama"), "tiny", 2)
+    assert result.tp_size == 2
+    kinds = {place.rpartition(".")[2]: style for place, style in result.tp_plan.items()}
     assert kinds["lm_head"] == kinds["embed_tokens"] == "replicate"
     assert kinds["q_proj"] == kinds["up_proj"] == "colwise"
     assert kinds["o_proj"] == kinds["down_proj"] == "rowwise"
@@ -77,7 +78,8 @@ def test_attention_and_mlp_are_split_and_what_answers_are_read_from_is_whole():
         ("llama", {"quantization_config": {"quant_method": "gptq"}}, 2, "the weights of tiny are quantised"),
     ],
 )
-def test_what_transformers_cannot_split_is_refused_before_its_weights_are_read(model_type, more, n, sentence):
+def test_what_cannot_be_split_is_refused_beforehand(model_type, more, n, sentence):
+    """What transformers cannot split is refused before its weights are read."""
     with pytest.raises(InputError, match=sentence):
         split_config(config(model_type, **more), "tiny", n)
 
@@ -93,7 +95,9 @@ def test_a_gguf_file_is_not_split(monkeypatch, tmp_path):
         load_weights(location, torch.float32)
 
 
-def test_processes_that_hold_one_model_halve_no_batch_that_is_too_large_for_one_of_them(monkeypatch):
+def test_processes_of_one_model_halve_no_batch(monkeypatch):
+    """Processes that hold one model halve no batch that is too large for one of them."""
+
     def work(limit, batch):
         if len(batch) > limit:
             raise torch.OutOfMemoryError
@@ -115,7 +119,8 @@ def test_processes_that_hold_one_model_count_as_one(monkeypatch):
     assert processes.own_share([*range(6)]) == [*range(6)]
 
 
-def test_processes_whose_forwards_differ_in_the_last_bit_hold_no_model_together(monkeypatch):
+def test_processes_that_differ_hold_no_model_together(monkeypatch):
+    """Processes whose forwards differ in the last bit hold no model together."""
     final = torch.ones(1, 3)
     monkeypatch.setattr(model, "everyone", lambda mine: [mine, mine.clone()])
     model._check_same_bits(final, "tiny")
@@ -124,7 +129,9 @@ def test_processes_whose_forwards_differ_in_the_last_bit_hold_no_model_together(
         model._check_same_bits(final, "tiny")
 
 
-def test_a_peer_that_is_lost_within_a_forward_is_told_and_any_other_failure_passes(monkeypatch):
+def test_a_lost_peer_is_told(monkeypatch):
+    """A peer that is lost within a forward is told and any other failure passes."""
+
     def fail(message):
         with processes.told_if_lost():
             raise RuntimeError(message)

@@ -17,9 +17,9 @@ TEXTS = ["The ferry left.", "The ferry left the harbour at nine in the morning, 
 def model():
     """It scales attention by the column at which a token stands, padding included."""
     hf = tiny_hf("llama4", attention_chunk_size=256, floor_scale=20, attn_scale=0.5, moe_layers=[])
-    found = OpenModel(hf, byte_tokenizer(), name="scaled by column")
-    assert found.fast_paths_for(90).requires_equal_length
-    return found
+    result = OpenModel(hf, byte_tokenizer(), name="scaled by column")
+    assert result.fast_paths_for(90).requires_equal_length
+    return result
 
 
 def written(model, texts):
@@ -41,7 +41,8 @@ def test_what_a_push_does_to_texts_is_the_mean_of_what_it_does_to_each(model):
     np.testing.assert_allclose(on_text(model, TEXTS), alone, rtol=1e-4)
 
 
-def test_a_path_that_is_wrong_around_one_length_is_not_taken_beyond_another():
+def test_a_path_wrong_around_one_length_is_not_taken():
+    """A path that is wrong around one length is not taken beyond another."""
     hf = tiny_hf("llama4", attention_chunk_size=100, floor_scale=60, attn_scale=0.5, moe_layers=[])
     paths = OpenModel(hf, byte_tokenizer(), name="steps and chunks").fast_paths_for(200)
     assert not paths.allowed

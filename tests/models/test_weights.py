@@ -135,7 +135,9 @@ def test_an_embedded_model_that_cannot_be_had_leaves_nothing(name, value, senten
     assert [path.name for path in wheel.iterdir()] == [f".{EMBEDDED}.lock"]
 
 
-def test_a_failed_conversion_leaves_no_half_model_and_parallel_starts_convert_once(wheel, tiny_gguf, monkeypatch):
+def test_a_failed_conversion_leaves_no_half_model(wheel, tiny_gguf, monkeypatch):
+    """A failed conversion leaves no half model and parallel starts convert once."""
+
     def fail(gguf, folder, dtype):
         (folder / "model.safetensors").write_bytes(b"half")
         raise OSError(28, "No space left on device")
@@ -227,7 +229,8 @@ def test_a_folder_loads_as_it_was_saved(architecture, tmp_path):
     assert provenance["attention"] == ("eager" if architecture == "gemma2" else "sdpa")
 
 
-def test_a_tekken_that_was_converted_with_another_pattern_splits_as_tekken_does(tmp_path):
+def test_a_tekken_of_another_pattern_splits_as_tekken(tmp_path):
+    """A tekken that was converted with another pattern splits as tekken does."""
     save_tiny(tmp_path, "mistral")
     wrong, right = weights._CONVERTED_WITH, weights._TEKKEN
     for pattern, marks, expected in ((wrong, ["[INST]"], right), (right, ["[INST]"], right), (wrong, [], wrong)):
@@ -360,7 +363,8 @@ def test_an_unembedding_of_its_own_is_used_although_the_config_ties_it(tmp_path)
 
 
 @pytest.mark.parametrize("base", ["", "somebody/model", None])
-def test_an_adapter_beside_whole_weights_is_asked_about_with_and_without_peft(base, tmp_path):
+def test_an_adapter_beside_whole_weights_is_asked_about(base, tmp_path):
+    """An adapter beside whole weights is asked about with and without peft."""
     save_tiny(tmp_path)
     adapter = {"peft_type": "LORA", "base_model_name_or_path": base, "r": 4, "target_modules": ["q_proj"]}
     (tmp_path / "adapter_config.json").write_text(json.dumps(adapter))

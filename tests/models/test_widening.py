@@ -32,14 +32,15 @@ def test_a_widened_model_answers_as_one_whose_rounded_weights_are_float32(archit
     exact.hf.load_state_dict({name: value.float() for name, value in half.hf.state_dict().items()})
     for at in ("last", "all"):
         with widened(half.stack):
-            found = steered(half, at)
+            result = steered(half, at)
         expected = steered(exact, at)
-        assert found.dtype == torch.float32
-        assert ((found - expected).norm(dim=-1) / expected.norm(dim=-1)).max() < 1e-5
+        assert result.dtype == torch.float32
+        assert ((result - expected).norm(dim=-1) / expected.norm(dim=-1)).max() < 1e-5
     assert half.dtype == torch.bfloat16
 
 
-def test_no_more_than_one_layer_is_float32_at_a_time_and_no_weight_is_changed():
+def test_one_layer_is_float32_at_a_time():
+    """No more than one layer is float32 at a time and no weight is changed."""
     model = in_16_bits("llama")
     before = {name: (value, value.data_ptr(), value.clone()) for name, value in model.hf.named_parameters()}
     layer = sum(parameter.numel() for parameter in model.stack.layers[0].parameters())

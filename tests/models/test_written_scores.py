@@ -30,10 +30,10 @@ def test_statistics_are_those_of_transformers_own_forward(architecture):
     assert architecture in ARCHITECTURES
     model = tiny_model(architecture)
     prompts = [CLOSED_BOOK.prompt(question) for question in QUESTIONS]
-    for found, prompt, text in zip(read_written(model, prompts, TEXTS), prompts, TEXTS, strict=True):
+    for result, prompt, text in zip(read_written(model, prompts, TEXTS), prompts, TEXTS, strict=True):
         expected = by_a_plain_forward(model, model.render(prompt), text)
         for name in ("log_p", "entropy", "self_certainty", "margin"):
-            np.testing.assert_allclose(getattr(found.statistics, name), getattr(expected, name), atol=2e-4)
+            np.testing.assert_allclose(getattr(result.statistics, name), getattr(expected, name), atol=2e-4)
 
 
 def test_a_text_alone_is_read_as_in_a_batch():
@@ -48,21 +48,22 @@ def test_a_text_alone_is_read_as_in_a_batch():
 
 def test_tokens_know_where_they_stand_in_the_text():
     model = tiny_model()
-    (found,) = read_written(model, [CLOSED_BOOK.prompt("Who?")], ["a sea"])
-    pieces = ["a sea"[start:end] for start, end in zip(found.starts, found.ends, strict=True)]
+    (result,) = read_written(model, [CLOSED_BOOK.prompt("Who?")], ["a sea"])
+    pieces = ["a sea"[start:end] for start, end in zip(result.starts, result.ends, strict=True)]
     assert pieces == ["", *"a sea"]  # the blank that joins text and prompt is a token of its own here
 
 
 def test_an_empty_text_has_no_tokens_and_a_mismatch_is_refused():
     model = tiny_model()
-    found = read_written(model, [CLOSED_BOOK.prompt("Who?")] * 2, ["", "me"])
-    assert [len(each.statistics) for each in found] == [0, 3]  # the blank, m, e
+    result = read_written(model, [CLOSED_BOOK.prompt("Who?")] * 2, ["", "me"])
+    assert [len(each.statistics) for each in result] == [0, 3]  # the blank, m, e
     with pytest.raises(InputError, match="1 texts for 2 prompts"):
         read_written(model, [CLOSED_BOOK.prompt("Who?")] * 2, ["me"])
 
 
 @pytest.mark.long
-def test_the_embedded_model_s_own_answers_are_read_as_transformers_reads_them():
+def test_written_answers_are_read_as_transformers_reads_them():
+    """The embedded model's own answers are read as transformers reads them."""
     from onedial.models.model import load_model
     from onedial.models.respondent import LocalRespondent
 
@@ -71,7 +72,7 @@ def test_the_embedded_model_s_own_answers_are_read_as_transformers_reads_them():
     short = replace(CLOSED_BOOK, reader=replace(CLOSED_BOOK.reader, max_new_tokens=8))
     answers = list(LocalRespondent(model).answer(prompts, short))
     texts = [each.raw_text.strip() for each in sorted(answers, key=lambda each: each.place)]
-    for found, prompt, text in zip(read_written(model, prompts, texts), prompts, texts, strict=True):
+    for result, prompt, text in zip(read_written(model, prompts, texts), prompts, texts, strict=True):
         expected = by_a_plain_forward(model, model.render(prompt), text)
         for name in ("log_p", "entropy", "self_certainty", "margin"):
-            np.testing.assert_allclose(getattr(found.statistics, name), getattr(expected, name), atol=1e-3)
+            np.testing.assert_allclose(getattr(result.statistics, name), getattr(expected, name), atol=1e-3)

@@ -31,7 +31,8 @@ for mistake in (
 """
 
 
-def test_a_number_for_a_prompt_or_for_a_template_and_a_tensor_for_a_vector_are_refused_in_a_sentence(tmp_path):
+def test_wrong_kinds_are_refused_in_a_sentence(tmp_path):
+    """A number for a prompt or for a template and a tensor for a vector are refused in a sentence."""
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     done = run_program(tmp_path / "mistakes.py", HELPERS)
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,8 @@ QUESTIONS = [
 ]
 
 
-def test_accuracy_is_of_what_was_answered_and_non_answers_are_of_what_was_asked():
+def test_accuracy_is_of_what_was_answered():
+    """Accuracy is of what was answered and non answers are of what was asked."""
     written = pd.DataFrame(
         [("a", "q1", "Austen"), ("a", "q2", "Answer:"), ("a", "q3", ""), ("b", "q1", "Bronte"), ("b", "q2", "Oslo")],
         columns=["model", "question_id", "text"],

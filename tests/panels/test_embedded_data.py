@@ -38,7 +38,8 @@ def test_no_question_is_another_in_other_words():
     assert wordings_of(questions_frame(QUESTIONS + DEVELOPMENT)) == []
 
 
-def test_every_question_was_answered_a_second_time_and_agreed_or_was_changed():
+def test_every_question_was_answered_a_second_time():
+    """Every question was answered a second time and agreed or was changed."""
     review = table("review.csv").set_index("id")
     assert sorted(review.index) == sorted(question.id for question in QUESTIONS + DEVELOPMENT)
     for question in QUESTIONS + DEVELOPMENT:
@@ -90,7 +91,8 @@ def test_closed_book_grades_are_what_grading_gives_now(panel):
     np.testing.assert_array_equal(panel.responses["answered_correctly"], correct.reindex(pairs))
 
 
-def test_no_question_states_the_answer_of_one_that_it_was_once_found_to_state():
+def test_no_question_states_anothers_answer():
+    """No question states the answer of one that it was once found to state."""
     asked = {question.id: question for question in QUESTIONS}
     for first, second in (("lit-012", "lit-023"), ("spo-012", "spo-025"), ("rel-007", "rel-021")):
         for question, other in ((asked[first], asked[second]), (asked[second], asked[first])):

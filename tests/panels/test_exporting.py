@@ -71,10 +71,10 @@ def test_what_was_exported_is_imported_as_it_was(tmp_path):
     panel = load_panel("embedded").select(respondents=["gemma-3-270m: examples NY", "gemma-3-270m: examples YN"])
     EXPORTERS["every-eval-ever"](panel, load_questions("embedded"), "said_yes", tmp_path / "x_samples.jsonl")
     back = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl"), asked="yes-no")
-    said = back.panel.pivot(index="question_id", columns="respondent", values="said_yes")
+    imported = back.panel.pivot(index="question_id", columns="respondent", values="said_yes")
     ours = panel.answers.set_axis(back.respondents["respondent"], axis=1)
-    expected = ours[ours.notna().any(axis=1)].reindex(said.index)
-    pd.testing.assert_frame_equal(said, expected, check_names=False)
+    expected = ours[ours.notna().any(axis=1)].reindex(imported.index)
+    pd.testing.assert_frame_equal(imported, expected, check_names=False)
     assert back.respondents["model"].unique().tolist() == ["gemma-3-270m"]
     assert {question.id: question.text for question in back.questions}["geo-001"].startswith("On which continent")
 

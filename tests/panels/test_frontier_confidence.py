@@ -77,29 +77,29 @@ def test_confidence_does_not_follow_accuracy_between_models(panel):
     both = ~np.isnan(sure) & ~np.isnan(right)
     line = stats.linregress(*(np.nanmean(np.where(both, each, np.nan), axis=0) for each in (right, sure / 100)))
     assert (round(line.slope, 3), round(line.pvalue, 2)) == (-0.033, 0.52)
-    found = base_model_means(panel, correctness_of(panel), stated_confidence(panel).values).loc[names]
-    result = confidence_accuracy_regression(found["confidence"], found["accuracy"]).line
+    outcome = base_model_means(panel, correctness_of(panel), stated_confidence(panel).values).loc[names]
+    result = confidence_accuracy_regression(outcome["confidence"], outcome["accuracy"]).line
     assert (result.slope, result.n) == (pytest.approx(line.slope, abs=1e-9), 33)
 
 
 @pytest.mark.parametrize("cut", ["97.5", "median"])
 def test_another_cut_is_named_behind_a_colon(cut):
     questions, names, sure, _ = tables()
-    own = load_panel(f"frontier-confidence:{cut}")
+    panel = load_panel(f"frontier-confidence:{cut}")
     least = np.nanmedian(sure, axis=0) if cut == "median" else float(cut)
-    np.testing.assert_array_equal(own.answers.loc[questions, names], np.where(np.isnan(sure), np.nan, sure >= least))
+    np.testing.assert_array_equal(panel.answers.loc[questions, names], np.where(np.isnan(sure), np.nan, sure >= least))
 
 
 def test_several_cuts_are_more_targets_and_no_more_models():
     with pytest.warns(Notice, match="99 respondents of 33 base models"):
-        own = load_panel("frontier-confidence:90,95,100")
-    assert own.answers.shape == (1500, 99)
-    assert own.respondents["model"].nunique() == 33
-    assert own.respondents.groupby("model")["framing"].agg(list).map(tuple).unique().tolist() == [
+        panel = load_panel("frontier-confidence:90,95,100")
+    assert panel.answers.shape == (1500, 99)
+    assert panel.respondents["model"].nunique() == 33
+    assert panel.respondents.groupby("model")["framing"].agg(list).map(tuple).unique().tolist() == [
         ("at least 90", "at least 95", "at least 100")
     ]
     for model in ("openai/gpt-5.4-2026-03-05", "google/gemma-3-1b"):
-        rates = [own.answers[f"{model}: at least {cut}"].mean() for cut in (90, 95, 100)]
+        rates = [panel.answers[f"{model}: at least {cut}"].mean() for cut in (90, 95, 100)]
         assert rates == sorted(rates, reverse=True)
 
 

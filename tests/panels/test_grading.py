@@ -128,7 +128,8 @@ def test_every_answer_is_graded_as_what_it_says(question, graded):
     assert outcomes == {text: outcome for outcome, texts in graded.items() for text in texts}
 
 
-def test_an_answer_that_stands_in_many_sentences_counts_only_as_the_whole_answer():
+def test_a_common_word_counts_only_as_the_whole_answer():
+    """An answer that stands in many sentences counts only as the whole answer."""
     assert grade("Fall.", ["autumn"], exact=["fall"]).correct
     assert not grade("The leaves fall", ["autumn"], exact=["fall"]).correct
     assert grade("fall", [], exact=["fall"]).outcome == "right"

@@ -51,14 +51,14 @@ def lines(rows):
 
 def test_inspect_gives_every_epoch_and_leaves_failures_blank():
     log = imported("inspect/can_you.eval")
-    said, missing = cells(log, "said_yes"), cells(log, "missing")
+    said_yes, missing = cells(log, "said_yes"), cells(log, "missing")
     assert len(log.panel) == 8
-    assert said["geo-001", 0] == 0
-    assert said[["geo-004"]].isna().all()
+    assert said_yes["geo-001", 0] == 0
+    assert said_yes[["geo-004"]].isna().all()
     assert missing[["geo-004"]].str.startswith("error: ").all()
     assert missing["geo-003", 0] == "unread"  # "Ireland to New York would be"
-    assert math.isnan(said["geo-003", 0])
-    assert said["geo-003", 1] == 0  # "No: Ireland and New York are not"
+    assert math.isnan(said_yes["geo-003", 0])
+    assert said_yes["geo-003", 1] == 0  # "No: Ireland and New York are not"
     (run,) = log.report["runs"]
     assert (run["format"], run["model"], run["asked"]) == ("inspect", "hf/smollm2-135m-instruct", "yes-no")
     assert run["prompt_after"] == "Can you answer this question correctly? Yes or No?"
@@ -139,7 +139,7 @@ def inspect_log(path, *texts, stop="stop", logprobs=None, scores=None, **about):
 
 
 @pytest.mark.parametrize(
-    ("text", "stop", "said"),
+    ("text", "stop", "expected"),
     [
         ("Okay. Let me see. No, that is not it. The", "max_tokens", None),
         ("Okay. Let me see. No, that is not it. The", "model_length", None),
@@ -149,9 +149,9 @@ def inspect_log(path, *texts, stop="stop", logprobs=None, scores=None, **about):
         ("analysisIs it? No.assistantfinalYes", "stop", 1.0),
     ],
 )
-def test_an_answer_cut_off_in_its_reasoning_is_unread(tmp_path, text, stop, said):
+def test_an_answer_cut_off_in_its_reasoning_is_unread(tmp_path, text, stop, expected):
     panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop=stop), "yes-no", None, "cut").panel
-    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
+    assert (panel["said_yes"].isna() if expected is None else panel["said_yes"] == expected).all()
 
 
 def test_a_log_without_a_model_is_of_the_one_with_a_role(tmp_path):
@@ -388,15 +388,15 @@ def table(tmp_path, text=TABLE, name="t.csv"):
 
 def test_a_table_is_read_with_the_columns_that_are_named(tmp_path):
     choices = LogChoices(columns=COLUMNS, confidence_scale=100)
-    found = panel_from_logs(read_logs(table(tmp_path), choices))
-    a, b = (found.panel[found.panel["respondent"] == name] for name in "ab")
+    result = panel_from_logs(read_logs(table(tmp_path), choices))
+    a, b = (result.panel[result.panel["respondent"] == name] for name in "ab")
     np.testing.assert_array_equal(a["said_yes"], [1, 1, np.nan])
     np.testing.assert_array_equal(b["said_yes"], [0, 0, np.nan])
     np.testing.assert_array_equal(a["confidence"], [0.8, 0.55, np.nan])
     np.testing.assert_array_equal(a["answered_correctly"], [1, 0, np.nan])
     np.testing.assert_array_equal(b["answered_correctly"], [1, np.nan, 0])
     assert a["raw_text"].tolist()[1:] == ["I think so. Yes.", "hard to say"]
-    assert found.questions[0].text == "Who wrote Emma?"
+    assert result.questions[0].text == "Who wrote Emma?"
 
 
 @pytest.mark.parametrize(
@@ -428,25 +428,25 @@ def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices
 def test_a_table_under_declared_samples_or_listed_respondents_is_read(tmp_path):
     text = "id,model,said_yes,step\nq1,human,1,1\nq1,human,0,2\nq1,human,1,3\n"
     (tmp_path / "respondents.csv").write_text("respondent\nhuman\n")
-    found = panel_from_logs(read_logs(table(tmp_path, text), LogChoices(columns={"sample": "step"})))
-    assert found.panel["said_yes"].tolist() == [1, 0, 1]
+    result = panel_from_logs(read_logs(table(tmp_path, text), LogChoices(columns={"sample": "step"})))
+    assert result.panel["said_yes"].tolist() == [1, 0, 1]
 
 
 def test_spellings_are_read_in_a_wide_table(tmp_path):
     choices = LogChoices(spellings=Spellings(("oui",), ("non",), ("rien",)))
     path = table(tmp_path, "question_id,a,b\nq1,oui,non\nq2,non,rien\n")
-    said = panel_from_logs(read_logs(path, choices)).panel.pivot(
+    imported = panel_from_logs(read_logs(path, choices)).panel.pivot(
         index="question_id", columns="respondent", values="said_yes"
     )
-    np.testing.assert_array_equal(said, [[1, 0], [0, np.nan]])
+    np.testing.assert_array_equal(imported, [[1, 0], [0, np.nan]])
 
 
 def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
     text = "respondent,prompt_id,question_id,said_yes\nm,bold,q1,1\nm,shy,q1,0\n"
-    found = panel_from_logs(read_logs(table(tmp_path, text), LogChoices(columns={"framing": "prompt_id"})))
+    result = panel_from_logs(read_logs(table(tmp_path, text), LogChoices(columns={"framing": "prompt_id"})))
     again = panel_from_logs(read_logs(table(tmp_path, text.replace("respondent,prompt_id", "model,framing"), "u.csv")))
-    assert found.respondents.equals(again.respondents)
-    assert found.respondents.to_dict("list") == {
+    assert result.respondents.equals(again.respondents)
+    assert result.respondents.to_dict("list") == {
         "respondent": ["m: bold", "m: shy"],
         "model": ["m", "m"],
         "framing": ["bold", "shy"],
@@ -468,10 +468,10 @@ def test_choices_of_a_batch_are_samples_and_failures_keep_the_words(tmp_path):
     rows.append({"custom_id": "q2", "response": {"status_code": 400, "body": error}, "error": None})
     rows.append({"custom_id": "q3", "response": None, "error": {"code": "batch_expired"}})
     (tmp_path / "batch.jsonl").write_text(lines(rows))
-    found = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
-    assert found.panel["question_id"].tolist() == ["q0", "q0", "q0", "q1", "q2", "q3"]
-    np.testing.assert_array_equal(found.panel["said_yes"], [0, 1, 1, np.nan, np.nan, np.nan])
-    assert found.panel["missing"].tolist()[3:] == ["unread", "max_tokens is too large", "batch_expired"]
+    result = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
+    assert result.panel["question_id"].tolist() == ["q0", "q0", "q0", "q1", "q2", "q3"]
+    np.testing.assert_array_equal(result.panel["said_yes"], [0, 1, 1, np.nan, np.nan, np.nan])
+    assert result.panel["missing"].tolist()[3:] == ["unread", "max_tokens is too large", "batch_expired"]
 
 
 def test_a_batch_of_anthropic_is_read_without_its_thoughts(tmp_path):
@@ -483,10 +483,10 @@ def test_a_batch_of_anthropic_is_read_without_its_thoughts(tmp_path):
         {"custom_id": "q3", "result": {"type": "expired"}},
     ]
     (tmp_path / "batch.jsonl").write_text(lines(rows))
-    found = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
-    np.testing.assert_array_equal(found.panel["said_yes"], [1, np.nan, np.nan])
-    assert found.panel["missing"].tolist()[1:] == ["too long", "expired"]
-    assert set(found.panel["respondent"]) == {"river-1"}
+    result = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
+    np.testing.assert_array_equal(result.panel["said_yes"], [1, np.nan, np.nan])
+    assert result.panel["missing"].tolist()[1:] == ["too long", "expired"]
+    assert set(result.panel["respondent"]) == {"river-1"}
 
 
 def test_a_batch_of_responses_is_read_without_its_reasoning(tmp_path):
@@ -605,18 +605,18 @@ def test_ids_that_stand_for_several_texts_give_way_to_these(tasks):
     second = run_of(tasks[1], ("1", "Well: who sang?", (), "No"), ("2", "Where is Oslo?", (), "Yes"), model="b")
     with pytest.warns(Notice, match="2 ids of .* stand for several texts, first '1'"):
         log = panel_from_logs([first, second], "yes-no")
-    said = log.panel.pivot(index="question", columns="respondent", values="said_yes")
-    assert said.loc["Where is Oslo?"].tolist() == [1, 1]
+    said_yes = log.panel.pivot(index="question", columns="respondent", values="said_yes")
+    assert said_yes.loc["Where is Oslo?"].tolist() == [1, 1]
     same = run_of("art", ("2", "Well: who sang?", (), "No"), model="b")
     assert [question.id for question in panel_from_logs([first, same], "yes-no").questions] == ["1", "2"]
 
 
 def test_a_tie_between_samples_of_the_question_is_unknown():
-    said = run_of("can", ("q", "Who?", (), "Yes"))
+    can_run = run_of("can", ("q", "Who?", (), "Yes"))
     scored = [LogRecord("q", prompt="Who?", text="x", scores={"s": right}) for right in (True, False)]
     for rows, expected in ((scored, np.nan), ((*scored, scored[0]), 1)):
         log = panel_from_logs(
-            [said, LogRun("b", "test", "m", "do", {}, tuple(rows))], {"can": "yes-no", "": "question"}
+            [can_run, LogRun("b", "test", "m", "do", {}, tuple(rows))], {"can": "yes-no", "": "question"}
         )
         np.testing.assert_array_equal(log.panel["answered_correctly"], expected)
 
@@ -691,9 +691,9 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "reason", "text", "said"), ENDS)
-def test_what_a_file_says_of_an_end_counts_as_it_does_live(tmp_path, name, reason, text, said):
+@pytest.mark.parametrize(("name", "reason", "text", "expected"), ENDS)
+def test_what_a_file_says_of_an_end_counts_as_it_does_live(tmp_path, name, reason, text, expected):
     row = {"model": "m", "question": "Who?", "raw_text": text, name: reason}
     (tmp_path / "log.jsonl").write_text(json.dumps(row))
     panel = panel_from_logs(read_logs(tmp_path / "log.jsonl"), asked="yes-no").panel
-    np.testing.assert_array_equal(panel["said_yes"], [np.nan if said is None else said])
+    np.testing.assert_array_equal(panel["said_yes"], [np.nan if expected is None else expected])

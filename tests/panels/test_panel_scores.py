@@ -28,14 +28,16 @@ def panel(tmp_path):
     return load_panel(tmp_path / "panel.csv", declared={"top": 1})
 
 
-def test_of_several_samples_most_decide_what_was_right_and_a_tie_is_unknown(panel):
+def test_most_samples_decide_and_a_tie_is_unknown(panel):
+    """Of several samples most decide what was right and a tie is unknown."""
     right = correctness_of(panel)
     np.testing.assert_array_equal(right["m: a"], [0, 1, NAN])
     np.testing.assert_array_equal(right["m: b"], [NAN, 0, 0])
     assert right["n"].isna().all()
 
 
-def test_confidence_is_the_mean_of_what_was_stated_or_else_the_margin_s_probability_where_it_was_read(panel, tmp_path):
+def test_confidence_is_stated_or_the_margins(panel, tmp_path):
+    """Confidence is the mean of what was stated or else the margin's probability where it was read."""
     stated = stated_confidence(panel)
     assert stated.source == "stated"
     np.testing.assert_allclose(stated.values["m: b"], [0.7, NAN, 0.1])
@@ -62,7 +64,8 @@ def test_rates_count_what_is_missing_and_what_came_true(panel):
     assert np.isnan(n["came_true_low"])
 
 
-def test_framings_of_one_base_model_are_averaged_before_models_are_compared(panel):
+def test_framings_are_averaged_before_models_are_compared(panel):
+    """Framings of one base model are averaged before models are compared."""
     means = base_model_means(panel, correctness_of(panel))
     assert list(means.index) == ["m"]  # n has no grade
     # a: said yes to q1, which was wrong; b: yes to q2 and no to q3, both wrong

@@ -76,7 +76,8 @@ def test_wide_formats_agree(tmp_path):
         pd.testing.assert_frame_equal(text.answers, other.answers)
 
 
-def test_the_first_sheet_of_a_workbook_is_read_with_its_types_and_its_rows_keep_their_numbers(tmp_path):
+def test_a_workbooks_first_sheet_is_read(tmp_path):
+    """The first sheet of a workbook is read with its types and its rows keep their numbers."""
     path = tmp_path / "p.xlsx"
     columns = ["question_id", "question", "m1", "m2"]
     rows = pd.DataFrame([[7, "Who?", 1, "yes"], [None] * 4, [8, "What?", 0, None]], columns=columns, dtype=object)
@@ -99,9 +100,10 @@ def test_a_parquet_panel_whose_ids_are_the_index_is_read(tmp_path):
     assert load_panel(tmp_path / "p.parquet").answers["m1"].to_dict() == {"q1": 1, "q2": 0}
 
 
-def test_several_samples_become_what_more_than_half_say_and_a_tie_stays_unread(tmp_path):
+def test_samples_become_what_most_say(tmp_path):
+    """Several samples become what more than half say and a tie stays unread."""
     rows = [("q1", 1), ("q1", 1), ("q1", 0), ("q2", 1), ("q2", 0), ("q3", ""), ("q3", 0), ("q4", ""), ("q4", "")]
-    text = "".join(f"{question},m1,{said},{sample}\n" for sample, (question, said) in enumerate(rows))
+    text = "".join(f"{question},m1,{cell},{sample}\n" for sample, (question, cell) in enumerate(rows))
     panel = load_panel(written(tmp_path / "p.csv", "question_id,respondent,said_yes,sample\n" + text))
     np.testing.assert_array_equal(panel.answers["m1"], [1, NAN, 0, NAN])
     assert len(panel.responses) == len(rows)
@@ -134,9 +136,10 @@ def test_the_long_table_of_a_run_gives_the_same_panel_back(panel, tmp_path):
         assert back.respondents.equals(panel.respondents[["model", "framing", "family"]])
 
 
-def test_the_samples_of_an_answer_are_counted_in_the_long_table_and_after_it(tmp_path):
+def test_the_samples_of_an_answer_are_counted(tmp_path):
+    """The samples of an answer are counted in the long table and after it."""
     rows = [
-        (f"q{q}", name, said) for q in (1, 2) for name, said in [("a", 1), ("a", 0), ("a", 1), ("b", None), ("b", 1)]
+        (f"q{q}", name, cell) for q in (1, 2) for name, cell in [("a", 1), ("a", 0), ("a", 1), ("b", None), ("b", 1)]
     ]
     panel = panel_from_long(pd.DataFrame(rows, columns=["question_id", "respondent", "said_yes"]))
     panel_long(panel).to_parquet(tmp_path / "run.parquet")
@@ -167,7 +170,8 @@ LONG = (
 )
 
 
-def test_the_table_of_respondents_goes_before_what_a_long_panel_says_of_them(tmp_path):
+def test_the_table_of_respondents_goes_first(tmp_path):
+    """The table of respondents goes before what a long panel says of them."""
     written(tmp_path / "respondents.csv", "respondent,model,family\na,new,\n")
     about = load_panel(written(tmp_path / "panel.csv", LONG)).respondents
     assert about["model"].tolist() == ["new", "b-model"]  # of b it says nothing
@@ -242,8 +246,8 @@ def test_nothing_shared_is_refused_with_both_sides(panel, tmp_path):
 
 
 def test_the_subjects_own_model_is_left_out_under_every_framing(panel):
-    others, own = drop_own(panel, "hub/tiny-1b")
-    assert own == ("m1", "m2")
+    others, left_out = drop_own(panel, "hub/tiny-1b")
+    assert left_out == ("m1", "m2")
     assert list(others.answers.columns) == ["m3"]
 
 

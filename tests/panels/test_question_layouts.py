@@ -24,7 +24,7 @@ from onedial.panels.questions.suggest import suggest
 
 DATA = Path(__file__).parent / "data"
 LAYOUTS = yaml.safe_load((DATA / "layouts.yaml").read_text(encoding="utf-8"))
-BY_PRESET = {name: own for name, own in LAYOUTS.items() if "as" in own}
+BY_PRESET = {name: layout for name, layout in LAYOUTS.items() if "as" in layout}
 TEXTS = ["wood", "iron", "glass", "wool"]
 ASKED = "Which is a metal?"
 
@@ -37,53 +37,57 @@ def write(path, rows):
     return path
 
 
-def rows_of(own):
-    return [own["row"]] if "row" in own else [dict(zip(own["columns"], row, strict=True)) for row in own["rows"]]
+def rows_of(layout):
+    return (
+        [layout["row"]]
+        if "row" in layout
+        else [dict(zip(layout["columns"], row, strict=True)) for row in layout["rows"]]
+    )
 
 
-def is_right(question, own):
+def is_right(question, layout):
     """Whether row 1 was read as the table says."""
-    if "answers" in own:
-        return question.answers == tuple(own["answers"]) and not question.options
-    options = own.get("any order", own.get("options", TEXTS))
-    shown = sorted(question.options) if "any order" in own else list(question.options)
-    right = own.get("right", "iron")
+    if "answers" in layout:
+        return question.answers == tuple(layout["answers"]) and not question.options
+    options = layout.get("any order", layout.get("options", TEXTS))
+    shown = sorted(question.options) if "any order" in layout else list(question.options)
+    right = layout.get("right", "iron")
     return shown == options and question.answers == ("ABCDE"[question.options.index(right)], right)
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv"])
 @pytest.mark.parametrize("name", BY_PRESET)
 def test_a_preset_reads_its_layout(tmp_path, name, ending):
-    own = BY_PRESET[name]
-    (question,) = load_questions(write(tmp_path / f"q{ending}", rows_of(own)), preset=own["as"])
-    assert is_right(question, own)
+    layout = BY_PRESET[name]
+    (question,) = load_questions(write(tmp_path / f"q{ending}", rows_of(layout)), preset=layout["as"])
+    assert is_right(question, layout)
 
 
 def test_every_preset_says_where_its_columns_are_told_and_has_a_row():
-    assert {own["as"] for own in BY_PRESET.values()} == presets().keys() - {"gpqa_diamond"}
+    assert {layout["as"] for layout in BY_PRESET.values()} == presets().keys() - {"gpqa_diamond"}
     assert len(presets()) >= 40
     for name, preset in presets().items():
         assert preset.source, name
         assert not preset.hub or (preset.hub.count("/") == 1 and preset.split), name
 
 
-def test_of_many_layouts_none_is_wrong_and_the_first_suggestion_is_right_in_nine_of_ten(tmp_path):
+def test_of_many_layouts_none_is_wrong(tmp_path):
     """Read as it stands, a layout is right; refused, what the refusal prints can be pasted, and then works."""
     refused, right = [], []
-    for name, own in LAYOUTS.items():
-        path = write(tmp_path / "q.jsonl", rows_of(own))
+    for name, layout in LAYOUTS.items():
+        path = write(tmp_path / "q.jsonl", rows_of(layout))
         try:
-            assert is_right(load_questions(path)[0], own), name
+            assert is_right(load_questions(path)[0], layout), name
             continue
         except InputError as error:
             refusal = str(error)
         refused.append(name)
         mappings = suggest(read_table(path))
-        right += [name for _, question in mappings[:1] if is_right(question, own)]
+        right += [name for _, question in mappings[:1] if is_right(question, layout)]
         for mapping, question in mappings:
-            told = written(mapping)
-            assert told in refusal, name
-            given = shlex.split(told)[1] if told.startswith("--") else mapping
+            suggested = written(mapping)
+            assert suggested in refusal, name
+            given = shlex.split(suggested)[1] if suggested.startswith("--") else mapping
             assert load_questions(path, columns=given)[0] == question, name
     assert len(LAYOUTS) > 100
     assert len(refused) > len(LAYOUTS) / 2

@@ -33,7 +33,8 @@ def test_a_question_keeps_its_split_when_the_rows_are_reordered():
     assert (split != assign_splits(frame, seed=1)).any()
 
 
-def test_a_topic_of_two_questions_falls_into_each_split_as_often_as_it_should():
+def test_a_topic_of_two_falls_into_each_split():
+    """A topic of two questions falls into each split as often as it should."""
     seen = [assign_splits(questions([2, 30]), seed=seed).iloc[0] for seed in range(400)]
     share = pd.Series(seen).value_counts(normalize=True)
     assert np.allclose(share[["extraction", "fitting", "test"]], [0.25, 0.25, 0.5], atol=0.08)
@@ -59,7 +60,7 @@ def test_held_out_topics_are_tested_on_and_nothing_else_is_done_with_them():
     for seed in range(5):
         split = assign_splits(frame, seed, hold_out_topics=True)
         of_topic = split.groupby(frame.set_index("id")["topic"]).unique().map(set)
-        assert all(own == {"test"} or "test" not in own for own in of_topic)
+        assert all(splits_of_topic == {"test"} or "test" not in splits_of_topic for splits_of_topic in of_topic)
         counts = split.value_counts()
         assert abs(counts["extraction"] - counts["fitting"]) <= 1
         assert 0.3 < counts["test"] / len(frame) < 0.7
@@ -79,14 +80,15 @@ def test_one_text_under_several_ids_never_stands_in_two_splits(hold_out):
     pd.testing.assert_series_equal(split, shuffled[split.index])
 
 
-def test_wordings_of_one_question_are_those_that_say_so_and_those_of_the_same_words_and_stay_in_one_split():
+def test_wordings_stay_in_one_split():
+    """Wordings of one question are those that say so and those of the same words and stay in one split."""
     frame = questions([40]).assign(question=[f"Who wrote book {row}?" for row in range(40)])
     frame.loc[[3, 17], "question"] = ["Who invented printing?", "who was it that invented the Printing"]
     frame.loc[[5, 6], "question"] = ["What is 12 minus 7?", "What is 7 minus 12?"]
     frame["wording_of"] = [None] * 10 + ["a"] * 5 + [None] * 2 + ["a"] + [None] * 22
-    found = [set(group) for group in wordings_of(frame)]
-    assert found == [{"q3", "q10", "q11", "q12", "q13", "q14", "q17"}]
+    result = [set(group) for group in wordings_of(frame)]
+    assert result == [{"q3", "q10", "q11", "q12", "q13", "q14", "q17"}]
     for seed in range(9):
         split = assign_splits(frame, seed)
-        assert split[list(found[0])].nunique() == 1
+        assert split[list(result[0])].nunique() == 1
         pd.testing.assert_series_equal(split, assign_splits(frame.sample(frac=1, random_state=1), seed)[split.index])

@@ -28,7 +28,8 @@ def by_hand(score, truth, folds, weight):
     return agreeing / pairs
 
 
-def test_one_fold_gives_scikit_learns_number_and_several_the_share_of_pairs_within_folds():
+def test_one_fold_gives_scikit_learns_number():
+    """One fold gives scikit learns number and several the share of pairs within folds."""
     score, truth, folds = scores()
     inside = folds.fold == 2
     kept = np.where(inside, truth, np.nan)
@@ -39,27 +40,29 @@ def test_one_fold_gives_scikit_learns_number_and_several_the_share_of_pairs_with
 def test_a_replicate_is_the_sample_in_which_topics_stand_as_often_as_drawn():
     score, truth, folds = scores()
     draws = topic_draws(12, 3, seed=1)
-    found = Concordance.of(score, truth, folds).replicates(draws)
-    np.testing.assert_allclose(found, [by_hand(score, truth, folds, weight) for weight in draws], atol=1e-12)
+    result = Concordance.of(score, truth, folds).replicates(draws)
+    np.testing.assert_allclose(result, [by_hand(score, truth, folds, weight) for weight in draws], atol=1e-12)
 
 
-def test_many_columns_at_once_give_what_each_gives_and_unknown_labels_count_for_nothing():
+def test_many_columns_give_what_each_gives():
+    """Many columns at once give what each gives and unknown labels count for nothing."""
     score, truth, folds = scores()
     labels = np.column_stack([truth, np.where(np.arange(N) % 5 == 0, np.nan, truth), 1 - truth])
-    found = auroc_by_column(np.repeat(score[:, None], 3, axis=1), labels, folds.fold)
+    result = auroc_by_column(np.repeat(score[:, None], 3, axis=1), labels, folds.fold)
     expected = [Concordance.of(score, column, folds).auroc for column in labels.T]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    assert found[2] == pytest.approx(1 - found[0])
+    np.testing.assert_allclose(result, expected, atol=1e-12)
+    assert result[2] == pytest.approx(1 - result[0])
 
 
-def test_a_difference_is_drawn_together_so_that_a_score_and_itself_differ_by_nothing():
+def test_a_score_and_itself_differ_by_nothing():
+    """A difference is drawn together so that a score and itself differ by nothing."""
     score, truth, folds = scores()
-    own, other = Concordance.of(score, truth, folds), Concordance.of(scores(1)[0], truth, folds)
+    one, other = Concordance.of(score, truth, folds), Concordance.of(scores(1)[0], truth, folds)
     draws = topic_draws(12, 199)
-    assert difference_interval(own, own, draws) == (0.0, 0.0, 0.0)
-    value, low, high = difference_interval(own, other, draws)
+    assert difference_interval(one, one, draws) == (0.0, 0.0, 0.0)
+    value, low, high = difference_interval(one, other, draws)
     assert low < value < high
-    assert value == pytest.approx(own.auroc - other.auroc)
+    assert value == pytest.approx(one.auroc - other.auroc)
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
@@ -67,15 +70,15 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     rng = np.random.default_rng(0)
     folds, draws = TopicFolds.of([f"t{place % 17}" for place in range(340)]), topic_draws(17, 399)
     truth_rate = rng.normal(0, 0.5, 17)
-    found = []
+    result = []
     for _ in range(200):
         truth = (rng.random(340) < 1 / (1 + np.exp(-truth_rate[folds.topic]))).astype(float)
         area = Concordance.of(rng.standard_normal(340) + truth, truth, folds).area(draws)
-        found.append((area.auroc, area.low, area.high))
+        result.append((area.auroc, area.low, area.high))
     expected = 0.7602  # Phi(1 / sqrt 2)
-    covered = np.mean([low < expected < high for _, low, high in found])
+    covered = np.mean([low < expected < high for _, low, high in result])
     assert 0.91 <= covered <= 0.995
-    assert np.mean([auroc for auroc, *_ in found]) == pytest.approx(expected, abs=0.01)
+    assert np.mean([auroc for auroc, *_ in result]) == pytest.approx(expected, abs=0.01)
 
 
 def test_without_a_pair_there_is_no_number():

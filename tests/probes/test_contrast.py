@@ -53,12 +53,13 @@ def test_polarities_contradict_each_other_where_the_negation_is_understood(table
 
 
 def test_without_a_truth_everything_is_chance():
-    found = read_without_labels(planted(0.0), DRAWS)
-    assert (found["low"] - 0.04 < 0.5).all()
-    assert (found["high"] + 0.04 > 0.5).all()
+    result = read_without_labels(planted(0.0), DRAWS)
+    assert (result["low"] - 0.04 < 0.5).all()
+    assert (result["high"] + 0.04 > 0.5).all()
 
 
-def test_labels_that_mean_nothing_stand_beside_the_method_with_labels_alone(table):
+def test_meaningless_labels_stand_beside(table):
+    """Labels that mean nothing stand beside the method with labels alone."""
     assert table.loc["supervised", "p_reads"] == 1 / 200
     assert table["p_reads"].isna().sum() == 2
 
@@ -72,8 +73,8 @@ def test_the_measures_are_what_the_formulas_say():
     assert contradiction(half)[0] == pytest.approx(0.5)
     assert polar_gap(same)[0] == pytest.approx((0.7**2 + 0.7**2) / 2)
     assert contradiction(same)[0] == pytest.approx(0.81 + 0.04)
-    own, none, both = (torch.from_numpy(each[..., None]) for each in (sure, half, same))
-    assert contrast_loss(own).item() == 0
+    certain, none, both = (torch.from_numpy(each[..., None]) for each in (sure, half, same))
+    assert contrast_loss(certain).item() == 0
     assert contrast_loss(none).item() == pytest.approx(0.25)
     assert contrast_loss(both, 1.0).item() == pytest.approx(0.1**2 + 0.2**2 + 0.49)
 

@@ -66,7 +66,8 @@ def test_the_eraser_moves_the_rows_less_than_projecting_the_difference_out():
     assert moved(erased) < 1.001 * moved(projected)
 
 
-def test_erasure_takes_the_label_and_what_shares_its_direction_and_leaves_the_rest():
+def test_erasure_takes_the_label_alone():
+    """Erasure takes the label and what shares its direction and leaves the rest."""
     sample = planted({"a": 2.0, "twin": 2.0, "apart": 2.0}, n=510, d=20, cosine=0.97, topic_effect=0.2)
     task = sample.task()
     before = cross_fit(of_rows(sample.rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]

@@ -8,7 +8,8 @@ from onedial.core.notices import Notice
 from probes.fitting.folds import TopicFolds
 
 
-def test_every_question_of_a_topic_lies_in_one_fold_and_folds_are_about_equal():
+def test_a_topic_lies_in_one_fold():
+    """Every question of a topic lies in one fold and folds are about equal."""
     rng = np.random.default_rng(0)
     topics = [f"t{number}" for number in rng.zipf(1.6, 400).clip(max=40)]
     folds = TopicFolds.of(topics)
@@ -24,7 +25,8 @@ def test_another_seed_deals_anew_and_the_same_seed_alike():
     assert first == again != other
 
 
-def test_questions_without_a_topic_are_topics_of_their_own_and_that_is_said():
+def test_questions_without_a_topic_are_their_own():
+    """Questions without a topic are topics of their own and that is said."""
     with pytest.warns(Notice, match="3 of 9 questions have no topic"):
         folds = TopicFolds.of([None, "a", "b", None, "c", "d", "e", "a", None], n_folds=4)
     assert folds.n_topics == 8

@@ -24,15 +24,15 @@ def only(table, **wanted):
 def test_a_planted_cosine_is_recovered_once_noise_is_taken_out(cosine):
     sample = planted({"a": 2.0, "b": 2.0}, n=680, d=24, cosine=cosine, topic_effect=0.0)
     table = direction_table(sample.rows, sample.task(), {"a": 0.0, "b": 0.0}, ["a", "b"], "mean_difference", n_null=49)
-    own = only(table, label="a", other="b")
+    row = only(table, label="a", other="b")
     true = sample.directions["a"] @ sample.directions["b"]
     true /= np.linalg.norm(sample.directions["a"]) * np.linalg.norm(sample.directions["b"])
-    assert own["cosine_corrected"] == pytest.approx(true, abs=0.12)
+    assert row["cosine_corrected"] == pytest.approx(true, abs=0.12)
     if cosine == 0.8:  # a strong label is a strong coordinate, to which shuffled copies lean too: the null is wide
-        assert own["p"] <= 0.02
-        assert not own["null_low"] < own["cosine"] < own["null_high"]
-    assert np.sign(own["correlation"]) == np.sign(cosine)
-    assert 0.7 < own["reliability"] <= 1
+        assert row["p"] <= 0.02
+        assert not row["null_low"] < row["cosine"] < row["null_high"]
+    assert np.sign(row["correlation"]) == np.sign(cosine)
+    assert 0.7 < row["reliability"] <= 1
 
 
 @pytest.mark.long
@@ -61,7 +61,8 @@ def test_a_probe_ranks_the_label_that_shares_its_direction_and_no_other():
     assert only(table, probe="c", label="c")["auroc"] > 0.85
 
 
-def test_a_probe_of_one_set_ranks_another_set_only_where_the_directions_are_the_same():
+def test_a_probe_ranks_another_set_where_directions_agree():
+    """A probe of one set ranks another set only where the directions are the same."""
     one = planted({"a": 2.0, "b": 2.0}, n=340, d=20, topic_effect=0.2)
     other = planted({"a": 2.0, "b": 2.0}, n=255, d=20, topic_effect=0.2, n_topics=15)  # the same directions
     columns = {"a": "x", "b": "y"}
@@ -71,12 +72,12 @@ def test_a_probe_of_one_set_ranks_another_set_only_where_the_directions_are_the_
     )
     # Both are drawn from one seed, so that the directions and the scales of the coordinates are the same.
     for probe, label in (("a", "x"), ("b", "y")):
-        own = only(table, probe=probe, label=label)
-        assert own["auroc"] > 0.8
-        assert own["p"] == pytest.approx(1 / 50)
-        assert own["auroc"] > own["null_high"]
+        row = only(table, probe=probe, label=label)
+        assert row["auroc"] > 0.8
+        assert row["p"] == pytest.approx(1 / 50)
+        assert row["auroc"] > row["null_high"]
     for probe, label in (("a", "y"), ("b", "x")):
-        own = only(table, probe=probe, label=label)
-        assert own["null_low"] - 0.1 < own["auroc"] < own["null_high"] + 0.1
+        row = only(table, probe=probe, label=label)
+        assert row["null_low"] - 0.1 < row["auroc"] < row["null_high"] + 0.1
     with pytest.raises(InputError, match="width 20 and 5"):
         transfer_table(one.rows, one.task(), {"a": 0.3}, ["a"], other.rows[:, :5], task, ["x"])

@@ -69,8 +69,8 @@ def test_each_label_is_what_it_says(store_of):
     margin = margins()
     mass = torch.ones(120)
     mass[:5] = 0.01
-    found = labels_of(store_of(margin, mass), given)
-    truth = found.truth
+    result = labels_of(store_of(margin, mass), given)
+    truth = result.truth
     assert list(truth.columns) == [
         *(OWN_YES, OWN_CORRECT, EASY),
         *map(target_label, list(given.answers)[:4]),
@@ -81,12 +81,13 @@ def test_each_label_is_what_it_says(store_of):
     assert (truth[OWN_CORRECT] == right["subject"]).all()
     assert (truth[correct_label("two")] == right["two"]).all()
     assert truth[EASY].mean() == pytest.approx(0.5, abs=0.1)
-    assert np.corrcoef(found.difficulty, ease)[0, 1] < -0.6
-    np.testing.assert_allclose(found.others_correct, (right["one"] + right["two"]) / 2)
-    assert found.own == ("subject: a",)
+    assert np.corrcoef(result.difficulty, ease)[0, 1] < -0.6
+    np.testing.assert_allclose(result.others_correct, (right["one"] + right["two"]) / 2)
+    assert result.own == ("subject: a",)
 
 
-def test_where_half_of_a_models_respondents_were_right_it_is_not_known_to_be_right(store_of):
+def test_right_half_of_the_time_is_not_known_to_be_right(store_of):
+    """Where half of a models respondents were right it is not known to be right."""
     given, right, _ = panel()
     responses = given.responses.copy()
     split = (responses["respondent"] == "two: b") & responses["question_id"].isin(QUESTIONS[:7])
@@ -121,8 +122,8 @@ def test_a_target_that_says_nearly_always_the_same_is_left_out_aloud(store_of):
     given.answers["two: a"] = 1.0
     given.answers.iloc[:3, given.answers.columns.get_loc("two: a")] = 0.0
     with pytest.warns(Notice, match=r"1 labels are left out.*yes: two: a \(3\)"):
-        found = labels_of(store_of(margins()), given)
-    assert target_label("two: a") not in found.truth
+        result = labels_of(store_of(margins()), given)
+    assert target_label("two: a") not in result.truth
 
 
 def test_correctness_may_be_given_and_its_lack_is_said(store_of):
@@ -138,8 +139,8 @@ def test_two_other_respondents_give_a_difficulty_without_a_factor_model(store_of
     given, _, _ = panel()
     few = given.select(respondents=["one: a", "two: a", "subject: a"])
     with pytest.warns(Notice, match="difficulty is the share of no among the respondents"):
-        found = labels_of(store_of(margins()), few)
-    np.testing.assert_allclose(found.difficulty, 1 - given.answers[["one: a", "two: a"]].mean(axis=1))
+        result = labels_of(store_of(margins()), few)
+    np.testing.assert_allclose(result.difficulty, 1 - given.answers[["one: a", "two: a"]].mean(axis=1))
 
 
 def test_a_panel_of_nobody_else_is_refused(store_of):
@@ -151,10 +152,10 @@ def test_a_panel_of_nobody_else_is_refused(store_of):
 def test_facts_have_their_truth_and_the_subjects_lean(store_of):
     margin = margins()
     truth = {question: float(place % 2) for place, question in enumerate(QUESTIONS)}
-    found = fact_labels(store_of(margin), truth)
-    assert list(found.columns) == [FACT_TRUE, FACT_YES]
-    assert found[FACT_TRUE].tolist() == [float(place % 2) for place in range(120)]
-    assert np.array_equal(found[FACT_YES], margin > 0)
+    result = fact_labels(store_of(margin), truth)
+    assert list(result.columns) == [FACT_TRUE, FACT_YES]
+    assert result[FACT_TRUE].tolist() == [float(place % 2) for place in range(120)]
+    assert np.array_equal(result[FACT_YES], margin > 0)
     always_yes = fact_labels(store_of(margin + 9), truth)
     assert always_yes[FACT_YES].sum() == 60
     with pytest.raises(InputError, match="120 facts have no truth"):

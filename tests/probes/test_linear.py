@@ -134,7 +134,8 @@ def test_a_topic_that_tells_the_label_is_not_taken_for_the_label():
     assert table["auroc"][1] < 0.75
 
 
-def test_without_topics_that_is_said_and_wordings_of_one_question_still_stay_together():
+def test_without_topics_wordings_stay_together():
+    """Without topics that is said and wordings of one question still stay together."""
     residuals, labels, _ = planted(n=60, shift=0.0)
     rows, truth = residuals.repeat(3, 1), labels.repeat(3)
     groups = list(range(60)) * 3

@@ -29,45 +29,46 @@ def line(reading, label, method="logistic"):
     return table[(table["label"] == label) & (table["method"] == method)].iloc[0]
 
 
-def test_the_table_has_one_line_per_label_and_method_with_its_counts(found):
-    sample, reading = found
+def test_the_table_has_one_line_per_label_and_method_with_its_counts(result):
+    sample, reading = result
     assert tuple(reading.table.columns) == PROBE_COLUMNS
     assert len(reading.table) == 2 * len(METHODS)
-    own = line(reading, "there")
-    assert own["n"] + own["n_unknown"] == 680
-    assert own["n_positive"] == (sample.truth["there"] == 1).sum()
+    row = line(reading, "there")
+    assert row["n"] + row["n_unknown"] == 680
+    assert row["n_positive"] == (sample.truth["there"] == 1).sum()
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_planted_label_reads_nearly_as_well_as_it_could_and_an_absent_one_not_at_all(found, method):
-    own, absent = line(found[1], "there", method), line(found[1], "absent", method)
+def test_a_planted_label_reads_and_an_absent_one_does_not(result, method):
+    """A planted label reads nearly as well as it could and an absent one not at all."""
+    present, absent = line(result[1], "there", method), line(result[1], "absent", method)
     best = norm.cdf(1.6 / np.sqrt(2))
     # The difference of means is no best reader where topics move the activations too.
-    assert best - (0.2 if method == "mean_difference" else 0.07) < own["auroc"] < best + 0.03
-    assert own["low"] > 0.6
+    assert best - (0.2 if method == "mean_difference" else 0.07) < present["auroc"] < best + 0.03
+    assert present["low"] > 0.6
     assert absent["low"] < 0.5 < absent["high"]
     assert abs(absent["auroc"] - 0.5) < 0.08
 
 
-def test_shuffled_labels_and_words_that_say_nothing_read_at_chance(found):
-    own = line(found[1], "there")
-    assert abs(own["shuffled"] - 0.5) < 0.06
-    assert own["selectivity"] == pytest.approx(own["auroc"] - own["shuffled"])
-    assert abs(own["text"] - 0.5) < 0.1
-    assert own["over_text_low"] > 0
-    assert own["p"] < 0.01
-    assert line(found[1], "absent")["p"] > 0.05
+def test_shuffled_labels_and_words_that_say_nothing_read_at_chance(result):
+    row = line(result[1], "there")
+    assert abs(row["shuffled"] - 0.5) < 0.06
+    assert row["selectivity"] == pytest.approx(row["auroc"] - row["shuffled"])
+    assert abs(row["text"] - 0.5) < 0.1
+    assert row["over_text_low"] > 0
+    assert row["p"] < 0.01
+    assert line(result[1], "absent")["p"] > 0.05
 
 
-def test_probabilities_are_calibrated_on_topics_that_were_not_seen(found):
-    own = line(found[1], "there")
-    assert own["ece"] < 0.07
-    assert 0.2 < own["brier_skill"] < 0.5
-    assert -0.05 < line(found[1], "absent")["brier_skill"] < 0.02
+def test_probabilities_are_calibrated_on_topics_that_were_not_seen(result):
+    row = line(result[1], "there")
+    assert row["ece"] < 0.07
+    assert 0.2 < row["brier_skill"] < 0.5
+    assert -0.05 < line(result[1], "absent")["brier_skill"] < 0.02
 
 
-def test_the_probe_of_all_questions_has_the_log_odds_of_held_out_ones(found):
-    _, reading = found
+def test_the_probe_of_all_questions_has_the_log_odds_of_held_out_ones(result):
+    _, reading = result
     probe = reading.probes["logistic"]["there"]
     assert probe.direction.norm().item() == pytest.approx(1, abs=1e-5)
     fresh = planted({"there": 1.6, "absent": 0.0}, n=680, d=24)  # the same directions, other labels unknown
@@ -97,23 +98,23 @@ def test_groups_never_leak_a_label_that_is_the_topic_does_not_read(monkeypatch):
     assert correct.mean() < 0.8
 
 
-def test_scores_of_a_fold_do_not_move_when_its_own_labels_do(found):
-    sample, _ = found
+def test_scores_of_a_fold_do_not_move_when_its_own_labels_do(result):
+    sample, _ = result
     task = sample.task()
     changed = task.values.copy()
-    own = task.folds.inside(2)
-    changed[own] = 1 - changed[own]
+    inside = task.folds.inside(2)
+    changed[inside] = 1 - changed[inside]
     features = of_rows(sample.rows)
     before = cross_fit(features, task.labels, task.values, task.folds, ["logistic", "ridge"])
     after = cross_fit(features, task.labels, changed, task.folds, ["logistic", "ridge"])
     for method, fitted in before.items():
-        assert np.array_equal(fitted.score[own], after[method].score[own])
+        assert np.array_equal(fitted.score[inside], after[method].score[inside])
         assert np.array_equal(fitted.inner[2], after[method].inner[2], equal_nan=True)
-        assert np.array_equal(fitted.probability()[own], after[method].probability()[own])
-        assert not np.array_equal(fitted.score[~own], after[method].score[~own])
+        assert np.array_equal(fitted.probability()[inside], after[method].probability()[inside])
+        assert not np.array_equal(fitted.score[~inside], after[method].score[~inside])
 
 
-def test_each_fold_takes_the_penalty_that_ranks_best_inside_and_of_equals_the_strongest():
+def test_each_fold_takes_its_best_penalty():
     """By scikit-learn's area over each inner fold, from fits of one penalty at a time."""
     penalties = (0.003, 0.3, 30.0)
     sample = planted({"weak": 0.7, "strong": 3.0}, n=340, d=120)
@@ -122,7 +123,7 @@ def test_each_fold_takes_the_penalty_that_ranks_best_inside_and_of_equals_the_st
     chosen = cross_fit(rows, task.labels, task.values, folds, ["ridge"], penalties)["ridge"]
     alone = [cross_fit(rows, task.labels, task.values, folds, ["ridge"], [each])["ridge"] for each in penalties]
     for fold in range(folds.n_folds):
-        own = folds.inside(fold)
+        inside = folds.inside(fold)
         for label in range(2):
             areas = []
             for fitted in alone:
@@ -132,7 +133,7 @@ def test_each_fold_takes_the_penalty_that_ranks_best_inside_and_of_equals_the_st
                 areas.append(round(float(np.average(area, weights=pairs)), 12))
             best = max(place for place in range(3) if areas[place] == max(areas))
             assert chosen.penalty[fold, label] == penalties[best]
-            np.testing.assert_allclose(chosen.score[own, label], alone[best].score[own, label], atol=1e-9)
+            np.testing.assert_allclose(chosen.score[inside, label], alone[best].score[inside, label], atol=1e-9)
     assert len(np.unique(chosen.penalty)) > 1
     equal = cross_fit(of_rows(sample.rows[:, :1]), task.labels, task.values, folds, ["ridge"], penalties)["ridge"]
     assert (equal.penalty == 30.0).all()
@@ -151,14 +152,15 @@ def test_the_words_read_what_stands_in_them_from_training_words_alone():
     assert rows.shape == (3, 1 + 2)  # only "a" stands in two questions that may be looked at; and two lengths
 
 
-def test_shuffling_within_topics_keeps_every_topics_rate_and_what_is_unknown():
+def test_shuffling_keeps_every_topics_rate():
+    """Shuffling within topics keeps every topics rate and what is unknown."""
     sample = planted({"a": 1.0}, n=170, unknown=0.2)
     task = sample.task()
     shuffled = shuffled_within(task.values, task.folds.topic, 1)
     assert np.array_equal(np.isnan(shuffled), np.isnan(task.values))
     for topic in range(17):
-        own = task.folds.topic == topic
-        assert np.nansum(shuffled[own]) == np.nansum(task.values[own])
+        in_topic = task.folds.topic == topic
+        assert np.nansum(shuffled[in_topic]) == np.nansum(task.values[in_topic])
     assert not np.array_equal(shuffled, task.values, equal_nan=True)
 
 
@@ -172,7 +174,8 @@ def test_control_labels_follow_the_opening_word_and_nothing_else():
     assert control_labels(["what is it?"] * 30, 5).shape == (30, 0)
 
 
-def test_the_layer_is_chosen_without_what_judges_it_so_that_noise_stays_at_chance():
+def test_the_layer_is_chosen_without_what_judges_it():
+    """The layer is chosen without what judges it so that noise stays at chance."""
     noise = planted({"a": 0.0}, n=340)
     task = noise.task(n_shuffled=0, n_control=0)
     rng = np.random.default_rng(5)
@@ -184,32 +187,33 @@ def test_the_layer_is_chosen_without_what_judges_it_so_that_noise_stays_at_chanc
     assert chosen.highest > chosen.area.auroc
     assert chosen.area.low < 0.5 < chosen.area.high
     real = planted({"a": 2.0}, n=340)
-    own = real.task()
-    by_layer[12] = cross_fit(of_rows(real.rows), own.labels, own.values, own.folds, ["lda"])["lda"]
+    real_task = real.task()
+    by_layer[12] = cross_fit(of_rows(real.rows), real_task.labels, real_task.values, real_task.folds, ["lda"])["lda"]
     mixed = {
-        layer: CrossFitted(("a",), own.values, f.score, f.inner, f.penalty, own.folds) for layer, f in by_layer.items()
+        layer: CrossFitted(("a",), real_task.values, f.score, f.inner, f.penalty, real_task.folds)
+        for layer, f in by_layer.items()
     }
-    assert choose_layer(mixed, "a", own.draws).layer == 12
+    assert choose_layer(mixed, "a", real_task.draws).layer == 12
 
 
-def test_a_layers_file_gives_back_scores_and_probes(found, tmp_path):
-    sample, reading = found
+def test_a_layers_file_gives_back_scores_and_probes(result, tmp_path):
+    sample, reading = result
     task = sample.task()
     save_layer(tmp_path / "L.safetensors", reading, task.labels)
     fitted, probes = load_layer(tmp_path / "L.safetensors", task)
     for method, scores in reading.fitted.items():
         np.testing.assert_allclose(fitted[method].score, scores.score, rtol=1e-6)
         np.testing.assert_allclose(fitted[method].inner, scores.inner, rtol=1e-6)
-        own, stored = reading.probes[method]["there"], probes[method]["there"]
-        assert (stored.slope, stored.intercept, stored.n_positive) == (own.slope, own.intercept, own.n_positive)
-        assert (stored.direction == own.direction).all()
+        made, stored = reading.probes[method]["there"], probes[method]["there"]
+        assert (stored.slope, stored.intercept, stored.n_positive) == (made.slope, made.intercept, made.n_positive)
+        assert (stored.direction == made.direction).all()
     other = ProbeTask(task.truth.rename(columns={"there": "here"}), task.texts, task.folds)
     with pytest.raises(InputError, match="holds other labels"):
         load_layer(tmp_path / "L.safetensors", other)
 
 
-def test_what_cannot_be_probed_is_refused_in_one_sentence(found):
-    sample, _ = found
+def test_what_cannot_be_probed_is_refused_in_one_sentence(result):
+    sample, _ = result
     task = sample.task()
     few = pd.DataFrame({"a": np.r_[np.ones(9), np.zeros(671)]})
     for wrong, sentence in (

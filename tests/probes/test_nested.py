@@ -13,7 +13,8 @@ from probes.fitting.folds import TopicFolds
 from probes.fitting.nested import added_test, brier_skill_of, what_is_added
 
 
-def test_nothing_added_is_rejected_about_one_time_in_twenty_and_something_most_times():
+def test_nothing_added_is_rejected_one_time_in_twenty():
+    """Nothing added is rejected about one time in twenty and something most times."""
     rng = np.random.default_rng(0)
     null = [added_test(*labelled_scores(rng, 0.0, 0.6), FOLDS, n_flips=299) for _ in range(300)]
     there = [added_test(*labelled_scores(rng, 0.5, 0.6), FOLDS, n_flips=299) for _ in range(60)]
@@ -21,7 +22,8 @@ def test_nothing_added_is_rejected_about_one_time_in_twenty_and_something_most_t
     assert np.mean(np.array(there) <= 0.05) > 0.8
 
 
-def test_a_reading_of_what_the_base_holds_already_adds_nothing_and_a_new_one_does():
+def test_what_the_base_holds_adds_nothing():
+    """A reading of what the base holds already adds nothing and a new one does."""
     rng = np.random.default_rng(1)
     truth = (rng.random(340) < 0.5).astype(float)
     old, new = (rng.standard_normal((340, 8)) + 0.9 * truth[:, None] * np.eye(8)[0] for _ in range(2))
@@ -65,10 +67,10 @@ def test_a_base_of_other_folds_is_refused():
     rng = np.random.default_rng(3)
     truth = (rng.random(340) < 0.5).astype(float)[:, None]
     rows = of_rows(rng.standard_normal((340, 5)))
-    own = cross_fit(rows, ["a"], truth, FOLDS, ["lda"])["lda"]
+    fitted = cross_fit(rows, ["a"], truth, FOLDS, ["lda"])["lda"]
     other = cross_fit(rows, ["a"], truth, TopicFolds.of([f"t{i % 17}" for i in range(340)], seed=4), ["lda"])["lda"]
     with pytest.raises(InputError, match="knows no label 'a' on these folds"):
-        what_is_added("a", own, [other], topic_draws(17, 19))
+        what_is_added("a", fitted, [other], topic_draws(17, 19))
 
 
 def test_the_skill_of_the_mean_is_nothing_and_that_of_the_truth_is_all():

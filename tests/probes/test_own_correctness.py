@@ -16,12 +16,12 @@ N = 510
 ONE, TWO = correct_label("one"), correct_label("two")
 
 
-def drawn(own: float, seed: int = 0):
-    """Streams that hold the shared difficulty, and `own` of what only the subject knows; labels that follow both."""
+def drawn(weight: float, seed: int = 0):
+    """Streams that hold the shared difficulty, and `weight` of what only the subject knows; labels that follow both."""
     rng = np.random.default_rng(seed)
     ease, private, rows = rng.standard_normal(N), rng.standard_normal(N), rng.standard_normal((N, 12))
     rows[:, 0] += 2 * ease
-    rows[:, 1] += 2 * own * private
+    rows[:, 1] += 2 * weight * private
     right = {
         OWN_CORRECT: (ease + private + 0.3 * rng.standard_normal(N) > 0).astype(float),
         ONE: (ease + rng.standard_normal(N) > 0).astype(float),
@@ -44,26 +44,26 @@ def drawn(own: float, seed: int = 0):
 
 
 def test_private_knowledge_is_found_in_its_own_correctness_alone():
-    table = own_or_shared(*drawn(own=1.0))
+    table = own_or_shared(*drawn(weight=1.0))
     assert tuple(table.columns) == OWN_COLUMNS
     assert table["label"].tolist() == [OWN_CORRECT, ONE, TWO]
     assert table["own"].tolist() == [True, False, False]
-    own, one, two = (row for _, row in table.iterrows())
-    assert own["p_beyond"] < 0.01
+    first, one, two = (row for _, row in table.iterrows())
+    assert first["p_beyond"] < 0.01
     assert (table["verdict"] == ITS_OWN).tolist() == [True, False, False]
     for other in (one, two):
-        assert 0.5 < other["by_own_probe"] < own["by_own_probe"]
-    assert own["by_own_probe"] == pytest.approx(own["reading"])
+        assert 0.5 < other["by_own_probe"] < first["by_own_probe"]
+    assert first["by_own_probe"] == pytest.approx(first["reading"])
 
 
 def test_a_stream_that_holds_the_difficulty_alone_has_nothing_of_its_own():
-    table = own_or_shared(*drawn(own=0.0))
+    table = own_or_shared(*drawn(weight=0.0))
     assert (table["reading"] > 0.6).all()
     assert table["verdict"].tolist() == ["nothing found"] * 3
 
 
 def test_without_anybodys_correctness_there_is_nothing_to_say():
-    rows, fitted, task, labels = drawn(own=0.0)
+    rows, fitted, task, labels = drawn(weight=0.0)
     renamed = fitted.take([ONE])
     object.__setattr__(renamed, "labels", ("yes: one: a",))
     with pytest.raises(InputError, match="nobody's correctness is known"):

@@ -9,9 +9,9 @@ from steering.causes import patching_table
 def margins(share, n=40, seed=0):
     """Pairs of which each patch takes its share of the way, a little more in some; then receiver and donor."""
     rng = np.random.default_rng(seed)
-    own, given = rng.normal(0, 1, n), rng.normal(3, 1, n)
-    patched = [own + (part + 0.2 * rng.standard_normal(n)) * (given - own) for part in share]
-    return np.column_stack([*patched, own, given])
+    plain, given = rng.normal(0, 1, n), rng.normal(3, 1, n)
+    patched = [plain + (part + 0.2 * rng.standard_normal(n)) * (given - plain) for part in share]
+    return np.column_stack([*patched, plain, given])
 
 
 def test_the_share_of_the_way_is_recovered_layer_by_layer():

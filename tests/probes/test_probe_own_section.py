@@ -17,13 +17,13 @@ def shown(**row):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "sentence"),
     [
         (ITS_OWN, "the stream tells where the subject does better or worse"),
         (NOTHING_FOUND, "nothing of the subject's own was found"),
     ],
 )
-def test_each_verdict_has_its_sentence_and_only_one_claims_something(verdict, said):
+def test_each_verdict_has_its_sentence_and_only_one_claims_something(verdict, sentence):
     page = shown(verdict=verdict)
-    assert said in page
+    assert sentence in page
     assert ("the stream tells where" in page) == (verdict == ITS_OWN)

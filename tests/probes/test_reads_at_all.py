@@ -34,10 +34,11 @@ def test_the_readers_give_the_scores_of_the_probes_that_they_stand_for():
     np.testing.assert_allclose(held_out(readers_of(rows, FOLDS), truth[:, None], FOLDS)[:, 0], score, rtol=1e-8)
 
 
-def test_labels_without_meaning_spread_wider_than_an_interval_over_topics_knows_and_are_seldom_called_readable():
-    found = [area_and_copies(seed, 0.0) for seed in range(20)]
-    assert np.mean([copies.std() / area.se for area, copies in found]) > 1.15
-    assert np.mean([reads_by_chance(area.auroc, copies) <= 0.05 for area, copies in found]) <= 0.2
+def test_meaningless_labels_are_seldom_called_readable():
+    """Labels without meaning spread wider than an interval over topics knows and are seldom called readable."""
+    result = [area_and_copies(seed, 0.0) for seed in range(20)]
+    assert np.mean([copies.std() / area.se for area, copies in result]) > 1.15
+    assert np.mean([reads_by_chance(area.auroc, copies) <= 0.05 for area, copies in result]) <= 0.2
     there = [area_and_copies(seed, 0.8) for seed in range(3)]
     assert all(reads_by_chance(area.auroc, copies) <= 0.05 for area, copies in there)
 
@@ -58,9 +59,9 @@ def test_the_line_of_a_chosen_layer_says_whether_its_label_reads():
     labels = pd.DataFrame({"planted": truth, "coin": coin})
     texts = tuple(f"what is thing {place}?" for place in range(340))
     task = ProbeTask(labels, texts, FOLDS, n_shuffled=1, n_control=0, n_bootstrap=19)
-    found = {layer: measure_layer(rows + layer, task, ["lda"], ["lda"]) for layer in (0, 1)}
-    table = pd.concat(reading.table.assign(layer=layer) for layer, reading in found.items())
-    by_layer = {layer: reading.fitted["lda"] for layer, reading in found.items()}
+    result = {layer: measure_layer(rows + layer, task, ["lda"], ["lda"]) for layer in (0, 1)}
+    table = pd.concat(reading.table.assign(layer=layer) for layer, reading in result.items())
+    by_layer = {layer: reading.fitted["lda"] for layer, reading in result.items()}
     chosen = chosen_tables(table, task, by_layer, "lda", lambda layer: rows + layer)[0].set_index("label")
     assert chosen.loc["planted", "p_reads"] == 1 / 500
     assert chosen.loc["planted", "auroc"] > chosen.loc["planted", "null_high"] > 0.5
@@ -81,18 +82,19 @@ def worded(seed, n_topics=10, per_topic=8, wordings=3):
 
 
 def called_readable(groups_known):
-    found = []
+    result = []
     for seed in range(40):
         rows, truth, words, topics, groups = worded(seed)
         folds = TopicFolds.of(topics, groups=groups if groups_known else None)
         readers = readers_of(rows, folds)
         auroc = auroc_by_column(held_out(readers, truth[:, None], folds), truth[:, None], folds.fold)[0]
         reads = reads_by_chance(auroc, auroc_of_copies(readers, truth, folds, 39, seed))
-        found.append((reads, beyond_known(rows, truth, words, folds, 39, seed).p))
-    return (np.array(found) <= 0.05).mean(axis=0)
+        result.append((reads, beyond_known(rows, truth, words, folds, 39, seed).p))
+    return (np.array(result) <= 0.05).mean(axis=0)
 
 
-def test_wordings_of_one_question_make_no_finding_once_they_change_places_together():
+def test_wordings_make_no_finding_together():
+    """Wordings of one question make no finding once they change places together."""
     assert (called_readable(groups_known=False) >= 0.1).any()
     assert (called_readable(groups_known=True) <= 0.1).all()
 
@@ -109,30 +111,32 @@ def of_topics(seed, per_topic, shift=0.0):
 
 @pytest.mark.parametrize("per_topic", [3, 1])
 def test_small_topics_make_no_finding_and_hide_none(per_topic):
-    found = []
+    result = []
     for seed, shift in [(seed, 0.0) for seed in range(40)] + [(seed, 1.5) for seed in range(5)]:
         rows, truth, words, folds = of_topics(seed, per_topic, shift)
         readers = readers_of(rows, folds)
         auroc = auroc_by_column(held_out(readers, truth[:, None], folds), truth[:, None], folds.fold)[0]
         reads = reads_by_chance(auroc, auroc_of_copies(readers, truth, folds, 39, seed + 1000))
-        found.append((reads, beyond_known(rows, truth, words, folds, 39, seed + 1000).p))
-    said = np.array(found) <= 0.05
-    assert (said[:40].mean(axis=0) <= 0.125).all()
-    assert said[40:].all()
+        result.append((reads, beyond_known(rows, truth, words, folds, 39, seed + 1000).p))
+    is_named = np.array(result) <= 0.05
+    assert (is_named[:40].mean(axis=0) <= 0.125).all()
+    assert is_named[40:].all()
 
 
-def test_questions_without_topics_change_places_with_their_wordings_in_their_fold():
+def test_untopical_questions_change_within_their_fold():
+    """Questions without topics change places with their wordings in their fold."""
     alone = [f"q{place}" for place in range(12)]
-    own = TopicFolds.of(alone, n_folds=3, groups=[place // 2 for place in range(12)])
-    where, together = own.exchangeable()
-    assert (where == own.fold).all()
+    folds = TopicFolds.of(alone, n_folds=3, groups=[place // 2 for place in range(12)])
+    where, together = folds.exchangeable()
+    assert (where == folds.fold).all()
     assert (together[::2] == together[1::2]).all()
     assert len(set(together)) == 6
     topical = TopicFolds.of(["a", "a", "b", "b", "c", "c"], n_folds=3)
     assert topical.exchangeable() == (topical.topic, None)
 
 
-def test_groups_change_places_as_wholes_within_their_topic_and_with_others_of_their_size():
+def test_groups_change_places_as_wholes():
+    """Groups change places as wholes within their topic and with others of their size."""
     topic = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     group = np.array([0, 1, 0, 1, 2, 3, 4, 3, 4, 4])
     values = np.arange(10.0)

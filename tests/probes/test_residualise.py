@@ -23,7 +23,8 @@ def planted(seed, private, noise=2.0):
     return rows, truth, ease[:, None] + noise * rng.standard_normal((N, 2))
 
 
-def test_difficulty_that_is_measured_badly_passes_for_own_knowledge_when_held_constant_and_not_when_taken_off():
+def test_badly_measured_difficulty_is_no_own_knowledge():
+    """Difficulty that is measured badly passes for own knowledge when held constant and not when taken off."""
     constant, off = [], []
     for seed in range(30):
         rows, truth, shared = planted(seed, private=0.0)
@@ -35,24 +36,26 @@ def test_difficulty_that_is_measured_badly_passes_for_own_knowledge_when_held_co
     assert np.mean(np.array(off) <= 0.05) <= 0.2
 
 
-def test_what_only_the_subject_knows_is_found_however_badly_the_rest_is_measured():
-    found = [beyond_shared(*planted(seed, private=1.0), FOLDS, n_shuffles=99) for seed in range(10)]
-    assert np.mean([each.p <= 0.05 for each in found]) >= 0.9
-    assert np.mean([each.correlation for each in found]) > 0.2
+def test_what_only_the_subject_knows_is_recovered():
+    """What only the subject knows is found however badly the rest is measured."""
+    result = [beyond_shared(*planted(seed, private=1.0), FOLDS, n_shuffles=99) for seed in range(10)]
+    assert np.mean([each.p <= 0.05 for each in result]) >= 0.9
+    assert np.mean([each.correlation for each in result]) > 0.2
 
 
 @pytest.mark.long
-def test_the_slope_is_that_of_the_ease_itself_and_not_the_one_that_noise_flattens():
+def test_the_slope_is_that_of_the_ease_itself():
+    """The slope is that of the ease itself and not the one that noise flattens."""
     rng = np.random.default_rng(0)
     topic = np.arange(4000) % 20
     ease, rows = rng.standard_normal(4000), rng.standard_normal((4000, 5))
     rows[:, 0] += 2 * ease
     truth = (ease + 0.5 * rng.standard_normal(4000) > 0).astype(float)
     shared = (ease + 2 * rng.standard_normal(4000))[:, None]
-    found = beyond_shared(rows, truth, shared, TopicFolds.of([f"t{at}" for at in topic]), n_shuffles=19)
+    result = beyond_shared(rows, truth, shared, TopicFolds.of([f"t{at}" for at in topic]), n_shuffles=19)
     covariance, noisy, clean = np.cov(ease, truth)[0, 1], shared.var(), ease.var()
-    assert found.slopes[0] == pytest.approx(covariance / clean, rel=0.1)
-    assert found.slopes[0] > 3 * covariance / noisy
+    assert result.slopes[0] == pytest.approx(covariance / clean, rel=0.1)
+    assert result.slopes[0] > 3 * covariance / noisy
 
 
 def test_unknown_answers_are_left_out_and_topics_of_one_question_do():
@@ -63,7 +66,8 @@ def test_unknown_answers_are_left_out_and_topics_of_one_question_do():
     assert beyond_shared(rows, truth, shared, alone, n_shuffles=99).p <= 0.05
 
 
-def test_the_same_seed_gives_the_same_p_and_the_unit_of_a_measure_does_not_matter():
+def test_the_same_seed_gives_the_same_p():
+    """The same seed gives the same p and the unit of a measure does not matter."""
     rows, truth, shared = planted(2, private=0.3)
     one, same = (beyond_shared(rows, truth, shared, FOLDS, n_shuffles=99) for _ in range(2))
     other = beyond_shared(rows, truth, shared * 50 + 7, FOLDS, n_shuffles=99)

@@ -32,17 +32,17 @@ def written():
 
 def test_a_reading_is_that_of_a_plain_forward_over_prompt_and_text(written):
     model, rows, probe, table = written
-    own = table[table["question_id"] == "q1"].sort_values("place")
+    readings = table[table["question_id"] == "q1"].sort_values("place")
     prompt = model.render(REASONED.prompt(QUESTIONS[1].text))
-    ids = encode(model.tokenizer, prompt + "".join(own["token"]))
+    ids = encode(model.tokenizer, prompt + "".join(readings["token"]))
     with torch.no_grad():
         streams = model.hf(torch.tensor([ids]), output_hidden_states=True).hidden_states[4][0].double().numpy()
     along, scale = streams @ probe.direction.double().numpy(), rows @ probe.direction.double().numpy()
-    expected = (along[-len(own) :] - scale.mean()) / scale.std()
-    assert len(own) == own["n_tokens"].iloc[0]
-    np.testing.assert_allclose(own["reading"], expected, atol=1e-3)
-    assert own["progress"].iloc[0] == 0
-    assert own["progress"].iloc[-1] == 1
+    expected = (along[-len(readings) :] - scale.mean()) / scale.std()
+    assert len(readings) == readings["n_tokens"].iloc[0]
+    np.testing.assert_allclose(readings["reading"], expected, atol=1e-3)
+    assert readings["progress"].iloc[0] == 0
+    assert readings["progress"].iloc[-1] == 1
 
 
 def test_an_instrument_that_writes_nothing_is_refused(written):
@@ -54,11 +54,11 @@ def test_an_instrument_that_writes_nothing_is_refused(written):
 def test_a_course_that_parts_on_the_way_tells_the_verdict_from_there_on():
     rng, tables = np.random.default_rng(0), []
     for question in range(60):
-        progress, said = np.linspace(0, 1, 40), float(question % 2)
-        course = np.where(progress > 0.5, 2 * said - 1, 0) + rng.standard_normal(40) + 0.5 * rng.standard_normal()
+        progress, said_yes = np.linspace(0, 1, 40), float(question % 2)
+        course = np.where(progress > 0.5, 2 * said_yes - 1, 0) + rng.standard_normal(40) + 0.5 * rng.standard_normal()
         tables.append(
             pd.DataFrame({"question_id": question, "progress": progress, "label": "known", "reading": course,
-                          "said_yes": said if question < 50 else np.nan})
+                          "said_yes": said_yes if question < 50 else np.nan})
         )  # fmt: skip
     course = course_of(pd.concat(tables), n_bootstrap=99)
     assert course.groupby("verdict")["n"].first().to_dict() == {"yes": 25, "no": 25, "unread": 10}

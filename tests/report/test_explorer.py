@@ -142,15 +142,15 @@ def test_the_slider_moves_yes_rate_agreement_and_the_turned_questions(run, fresh
     panel = run.panel().pivot(index="question_id", columns="respondent", values="said_yes").loc[grid.questions]
     for place in (3, 9, 17, 21):
         turn_to(fresh, place)
-        own = answers[test, place]
-        assert said(fresh, "x-yes") == number(np.nanmean(own))
+        answers_here = answers[test, place]
+        assert said(fresh, "x-yes") == number(np.nanmean(answers_here))
         unsteered = answers[test, grid.unsteered]
-        assert said(fresh, "x-to-yes-title") == f"Turned to yes: {((own == 1) & (unsteered == 0)).sum()}"
-        assert said(fresh, "x-to-no-title") == f"Turned to no: {((own == 0) & (unsteered == 1)).sum()}"
+        assert said(fresh, "x-to-yes-title") == f"Turned to yes: {((answers_here == 1) & (unsteered == 0)).sum()}"
+        assert said(fresh, "x-to-no-title") == f"Turned to no: {((answers_here == 0) & (unsteered == 1)).sum()}"
         for name, _, _, agreement, *_ in rows(fresh, "x-targets"):
             given = panel[name].to_numpy()[test]
-            both = ~np.isnan(given) & ~np.isnan(own) & ~np.isnan(unsteered)
-            assert float(agreement) == pytest.approx((given == own)[both].mean(), abs=6e-4)
+            both = ~np.isnan(given) & ~np.isnan(answers_here) & ~np.isnan(unsteered)
+            assert float(agreement) == pytest.approx((given == answers_here)[both].mean(), abs=6e-4)
 
 
 @pytest.mark.launched
@@ -254,7 +254,8 @@ def test_a_table_is_downloaded_with_the_numbers_behind_its_cells(run, fresh, tmp
 
 
 @pytest.mark.launched
-def test_the_questions_are_downloaded_as_they_are_filtered_with_texts_as_texts(fresh, grid, tmp_path):
+def test_the_questions_are_downloaded_as_filtered(fresh, grid, tmp_path):
+    """The questions are downloaded as they are filtered with texts as texts."""
     choose(fresh, "x-split", "")
     turn_to(fresh, 17)
     table = downloaded(fresh, tmp_path, "Questions", "questions").set_index("id")
@@ -266,7 +267,8 @@ def test_the_questions_are_downloaded_as_they_are_filtered_with_texts_as_texts(f
 
 
 @pytest.mark.launched
-def test_the_first_screen_holds_sentence_figure_and_doubts_and_the_page_is_short(page):
+def test_the_first_screen_holds_sentence_figure_and_doubts(page):
+    """The first screen holds sentence figure and doubts and the page is short."""
     with opened(page, height=900) as chrome:
         for part in ("h1", "header figure svg", ".doubts"):
             bottom = chrome.execute_script(

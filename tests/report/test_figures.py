@@ -69,7 +69,8 @@ def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
         assert "{" not in words["caption"]
 
 
-def test_runs_without_baselines_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
+def test_runs_are_drawn_without_what_they_lack(undrawn, tmp_path):
+    """Runs without baselines and panels without a scale are drawn without their figures."""
     run = make_run(tmp_path / "run")
     for file in ("baselines.csv", "prediction.csv"):
         (run.path / file).unlink()
@@ -94,26 +95,28 @@ def saved(file, name, *columns):
         return {row[name]: tuple(float(row[column]) for column in columns) for row in csv.DictReader(table)}
 
 
-def test_points_and_bars_of_baselines_and_sources_are_the_numbers_of_the_saved_tables(run):
+def test_points_are_the_numbers_of_the_tables(run):
+    """Points and bars of baselines and sources are the numbers of the saved tables."""
     verdict = json.loads((run.path / "verdict.json").read_text())
     wanted = saved(run.path / "baselines.csv", "baseline", "signal", "low", "high")
     wanted["steering"] = tuple(verdict["signal"][name] for name in ("value", "low", "high"))
-    found = read_off(shown(figures.baselines, run, "baselines").figure.axes[0])
-    assert len(found) > 5
-    assert found == {name: pytest.approx(wanted[name], nan_ok=True) for name in found}
+    result = read_off(shown(figures.baselines, run, "baselines").figure.axes[0])
+    assert len(result) > 5
+    assert result == {name: pytest.approx(wanted[name], nan_ok=True) for name in result}
     wanted = saved(run.path / "prediction.csv", "source", "bits", "low", "high")
-    found = read_off(shown(figures.sources, run, "prediction").figure.axes[0])
-    assert len(found) > 2
-    assert found == {name: pytest.approx(wanted[name], nan_ok=True) for name in found}
+    result = read_off(shown(figures.sources, run, "prediction").figure.axes[0])
+    assert len(result) > 2
+    assert result == {name: pytest.approx(wanted[name], nan_ok=True) for name in result}
 
 
-def test_the_first_figure_shows_each_base_model_with_its_interval_the_best_on_top(tmp_path):
+def test_the_first_figure_shows_each_base_model(tmp_path):
+    """The first figure shows each base model with its interval the best on top."""
     run = make_run(tmp_path / "run", n_targets=12)
     models = run.verdict().prediction.models
     axes = shown(figures.bits_of_models, run, "bits_of_models").figure.axes[0]
-    found = read_off(axes)
-    assert found == {
-        name: pytest.approx(tuple(own[k] for k in ("bits", "low", "high"))) for name, own in models.items()
+    result = read_off(axes)
+    assert result == {
+        name: pytest.approx(tuple(of_model[k] for k in ("bits", "low", "high"))) for name, of_model in models.items()
     }
     heights = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
     assert sorted(models, key=lambda name: models[name]["bits"]) == sorted(heights, key=heights.get)

@@ -73,16 +73,17 @@ def pictures(tmp_path_factory):
 
 
 @pytest.mark.launched
-def test_letters_are_read_and_none_covers_another_at_the_width_of_a_phone_and_of_a_desk(pictures):
-    found = {}
+def test_letters_are_read_and_none_covers_another(pictures):
+    """Letters are read and none covers another at the width of a phone and of a desk."""
+    result = {}
     with opened(pictures, width=400) as chrome:
         for width in (400, 1300):
             sized = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
             chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sized)
-            found[width] = chrome.execute_script(LETTERS)
+            result[width] = chrome.execute_script(LETTERS)
             assert chrome.execute_script("return document.documentElement.scrollWidth") <= width
-    assert [len(each) for each in found.values()] == [4, 4]
-    for width, drawn in found.items():
+    assert [len(each) for each in result.values()] == [4, 4]
+    for width, drawn in result.items():
         for title, wide, high, letters in drawn:
             assert len(letters) > 5, title
             for text, left, top, right, bottom, size in letters:

@@ -22,9 +22,9 @@ def with_reasons(run, unread_share, seed=0):
     kept = sweep[np.isclose(sweep["magnitude"].to_numpy()[:, None], SETTINGS).any(axis=1)]
     kept = kept[kept["question_id"].map(run.splits()) != "extraction"]
     read = rng.uniform(size=len(kept)) >= unread_share
-    said = (kept["margin"] > 0).astype(float).where(read)
-    words = np.where(read, np.where(said == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
-    run.parts["reasoned"].append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
+    said_yes = (kept["margin"] > 0).astype(float).where(read)
+    words = np.where(read, np.where(said_yes == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
+    run.parts["reasoned"].append(kept.assign(said_yes=said_yes, tokens_out=8, text=words, intervention_id=VECTOR_ID))
     finish(run.run, {name: SWEEP_RESULTS[name] for name in OF_REASONS}, judged(run))
     end_sweep(run)
     return run
@@ -42,24 +42,24 @@ def read(tmp_path_factory):
 
 
 def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
-    html, found = (read.path / "report.html").read_text("utf-8"), contents_of(read).numbers("reasoned")
-    assert found["verdict"]["sentence"] in html.replace("&#39;", "'")
+    html, result = (read.path / "report.html").read_text("utf-8"), contents_of(read).numbers("reasoned")
+    assert result["verdict"]["sentence"] in html.replace("&#39;", "'")
     assert read.verdict().sentence in html.replace("&#39;", "'")
     whole, table = html.count("Answer: Yes") + html.count("Answer: No"), html.index('id="explorer-data"')
     assert whole - (json := html[table:].split("</script>")[0]).count("Answer: ") == 3
     assert json.count('"text":"') == len(read.parts["reasoned"].read())
-    assert found["rho"] > 0.9
+    assert result["rho"] > 0.9
     dials = pd.read_csv(read.path / "reasoned_dials.csv").set_index("dial")
     assert dials.loc["first token", "signal"] == pytest.approx(read.verdict().signal.value)
-    assert dials.loc["after reasoning", "bits"] == pytest.approx(found["verdict"]["prediction"]["bits"]["value"])
+    assert dials.loc["after reasoning", "bits"] == pytest.approx(result["verdict"]["prediction"]["bits"]["value"])
     assert "what either dial is worth" in html
     assert (read.path / "figures" / "reasoned.svg").is_file()
 
 
 def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path):
     run = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.8)
-    html, found = (run.path / "report.html").read_text("utf-8"), contents_of(run).numbers("reasoned")
-    assert found["verdict"] is None
-    assert "hold no clear yes or no" in found["sentence"]
+    html, result = (run.path / "report.html").read_text("utf-8"), contents_of(run).numbers("reasoned")
+    assert result["verdict"] is None
+    assert "hold no clear yes or no" in result["sentence"]
     assert "Too few of the texts can be read for a verdict by them" in html
     assert "<b>hm" not in html

@@ -33,17 +33,18 @@ def told(rates, unread=0.0, reach=0.3, n_eligible=12):
     return what_to_try(verdict, grid(rates, unread), MATCHES)
 
 
-def test_a_range_that_ends_in_unread_answers_asks_for_another_layer_or_prompt():
-    said, down, up = told(np.linspace(0.3, 0.5, 9), unread=0.35)
-    assert "says yes to 0.30 to 0.42 of the fitting questions; the targets' yes rates run from 0.10 to 0.90" in said
+def test_an_unread_end_asks_for_another_layer():
+    """A range that ends in unread answers asks for another layer or prompt."""
+    remedy, down, up = told(np.linspace(0.3, 0.5, 9), unread=0.35)
+    assert "says yes to 0.30 to 0.42 of the fitting questions; the targets' yes rates run from 0.10 to 0.90" in remedy
     assert down.startswith("Downwards the last magnitude is −1.000, with a yes rate of 0.30")
     assert up.startswith("Upwards it ends at +0.250, since at the next magnitude 35% of the answers are neither")
     assert "--layer auto" in up
 
 
 def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
-    (said,) = told(np.linspace(0.05, 0.95, 9), reach=1.0, n_eligible=2)
-    assert "2 targets can be judged (1 ok, 1 edge, 1 constant), and it takes 5" in said
+    (remedy,) = told(np.linspace(0.05, 0.95, 9), reach=1.0, n_eligible=2)
+    assert "2 targets can be judged (1 ok, 1 edge, 1 constant), and it takes 5" in remedy
     assert told(np.linspace(0.05, 0.95, 9), reach=0.8) == []
 
 

@@ -40,20 +40,20 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
-        own = dict(attributes)
+        given = dict(attributes)
         self.tags.add(tag)
         self.loads += [value for name, value in attributes if name in LOADING]
         self.ids += [value for name, value in attributes if name == "id"]
         if tag == "data":
-            self.values.append(own["value"])
-        if "aria-label" in own and own.get("class") == "scroll":
-            self.table = self.tables[own["aria-label"]] = []
+            self.values.append(given["value"])
+        if "aria-label" in given and given.get("class") == "scroll":
+            self.table = self.tables[given["aria-label"]] = []
         if tag == "tr" and self.tables:
             self.table.append([])
         if tag in ("th", "td") and self.tables:
-            self.table[-1].append(["", own.get("data-csv", "").split("|")])
+            self.table[-1].append(["", given.get("data-csv", "").split("|")])
         if tag not in VOID:
-            self.opened.append((tag, own.get("class")))
+            self.opened.append((tag, given.get("class")))
 
     def handle_endtag(self, tag):
         while self.opened and self.opened.pop()[0] != tag:
@@ -90,7 +90,8 @@ def html(run):
     return (run.path / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_report_loads_nothing_from_outside_and_runs_one_script_of_its_own(html):
+def test_the_report_loads_nothing_from_outside(html):
+    """The report loads nothing from outside and runs one script of its own."""
     page = parsed(html)
     assert all(link.startswith(("#", "data:image/png;base64,")) for link in page.loads)
     assert not page.tags & {"link", "iframe", "img", "object", "embed"}
@@ -113,7 +114,8 @@ def test_ids_on_the_page_are_unique_and_every_reference_has_its_target(html):
 
 
 @pytest.mark.parametrize("name", ["matches", "baselines"])
-def test_the_numbers_behind_a_table_are_those_of_the_run_s_file_and_its_cells_are_these_rounded(run, html, name):
+def test_cells_are_the_rounded_numbers_of_the_file(run, html, name):
+    """The numbers behind a table are those of the run's file and its cells are these rounded."""
     head, *rows = parsed(html).tables[f"Table of {name}"]
     contents = contents_of(run)
     stored, result = contents[name], contents.results[name]
@@ -164,9 +166,9 @@ def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html,
     known += [each + 1 for each in leaves(verdict["direction"]) if each == int(each)]
     dose = run.dose_response().groupby("magnitude")[["n_read", "n_unread"]].sum()
     known.append(float((dose["n_unread"] / dose.sum(axis=1)).max()))
-    found = re.findall(r"(?<![\w.])[−+]?\d*\.?\d+%?", text)
-    assert found
-    for numeral in found:
+    result = re.findall(r"(?<![\w.])[−+]?\d*\.?\d+%?", text)
+    assert result
+    for numeral in result:
         plain = numeral.replace("−", "-").rstrip("%")
         decimals = len(plain.partition(".")[2]) + 2 * numeral.endswith("%")
         value = float(plain) / (100 if numeral.endswith("%") else 1)
@@ -257,7 +259,9 @@ def test_the_most_unread_magnitude_counts_answers_not_splits():
     assert rows["most unread"].startswith("1.3% at magnitude 1")
 
 
-def test_answers_that_overflowed_are_counted_apart_from_those_that_could_not_be_read(undrawn, tmp_path):
+def test_overflowed_answers_are_counted_apart(undrawn, tmp_path):
+    """Answers that overflowed are counted apart from those that could not be read."""
+
     def overflowing(sweep):
         lost = (sweep["magnitude"] == sweep["magnitude"].max()) & sweep["question_id"].isin(sweep["question_id"][:9])
         return sweep.assign(margin=sweep["margin"].mask(lost), mass=sweep["mass"].mask(lost))

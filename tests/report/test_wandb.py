@@ -43,12 +43,15 @@ def logged(folder):
 
 def test_what_was_chosen_is_in_the_configuration(logged):
     run, records = logged
-    told = {}
+    settings = {}
     for record in records:
         if record.WhichOneof("record_type") == "config":
-            told |= items_of(record.config.update)
-    own = run.interventions().set_index("intervention_id").loc[run.under_test()]
-    assert (told["plan"]["layers"], told["plan"]["magnitudes"]) == (list(own["layers"]), list(own["magnitudes"]))
+            settings |= items_of(record.config.update)
+    row = run.interventions().set_index("intervention_id").loc[run.under_test()]
+    assert (settings["plan"]["layers"], settings["plan"]["magnitudes"]) == (
+        list(row["layers"]),
+        list(row["magnitudes"]),
+    )
 
 
 def test_the_dose_response_is_logged_magnitude_by_magnitude(logged):
@@ -72,7 +75,8 @@ def test_sweep_and_report_name_the_vector_that_they_rest_on(logged):
         assert metadata["artifact"] == artifacts_of(records)["vector"].name
 
 
-def test_a_run_keeps_its_identifier_where_its_options_change_and_an_agents_comes_first(tmp_path, monkeypatch):
+def test_a_run_keeps_its_identifier(tmp_path, monkeypatch):
+    """A run keeps its identifier where its options change and an agents comes first."""
     run, watchers = Run.create(tmp_path / "run", "program", {"stages": "one"}), []
     for stages, agent in (("one", None), ("one,two", None), ("one,two", "agent-7")):
         run.config["stages"] = stages
@@ -98,8 +102,10 @@ def test_a_service_that_was_killed_is_noticed_once_and_the_run_goes_on(tmp_path,
             with run.stage(stage):
                 pass
     __import__("wandb").run.finish()
-    (told,) = [str(each.message) for each in noticed if issubclass(each.category, Notice)]
-    assert told == (f"warning: W&B did not take the run (lost); {run.path} is complete without it, so log it offline")
+    (messages,) = [str(each.message) for each in noticed if issubclass(each.category, Notice)]
+    assert messages == (
+        f"warning: W&B did not take the run (lost); {run.path} is complete without it, so log it offline"
+    )
     assert [stage["completed"] for stage in run.manifest.stages] == [True, True]
 
 

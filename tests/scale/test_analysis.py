@@ -142,9 +142,9 @@ def test_the_same_sentence_is_said_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         analyse_panel(panel, n_replicates=9)
-    said = [str(one.message) for one in caught if issubclass(one.category, PsychometricsWarning)]
-    assert any("always gave only one kind" in sentence for sentence in said)
-    assert len(said) == len(set(said))
+    sentences = [str(one.message) for one in caught if issubclass(one.category, PsychometricsWarning)]
+    assert any("always gave only one kind" in sentence for sentence in sentences)
+    assert len(sentences) == len(set(sentences))
 
 
 def test_what_is_known_becomes_groups():
@@ -156,15 +156,15 @@ def test_what_is_known_becomes_groups():
         },
         names,
     )  # fmt: skip
-    found, left_out = grouped(known, names, most=12)
-    assert set(found) == {"topic", "length"}
-    assert found["length"].value_counts().tolist() == [40, 40, 40]
-    assert found["length"].iloc[0] == "low"
+    result, left_out = grouped(known, names, most=12)
+    assert set(result) == {"topic", "length"}
+    assert result["length"].value_counts().tolist() == [40, 40, 40]
+    assert result["length"].iloc[0] == "low"
     assert left_out == {"gap": "1 of 120 have none"}
     assert grouped(None, names, 12) == ({}, {})
 
 
-def test_where_most_pairs_share_nothing_the_likelihood_of_all_answers_is_believed():
+def test_where_most_pairs_share_nothing_the_likelihood_holds():
     """Six of forty answer each question: pairs share two or so, and their correlations make half of the true share."""
     rng, loading = np.random.default_rng(3), np.linspace(0.65, 0.85, 40)
     hidden = loading * rng.standard_normal((400, 1)) + np.sqrt(1 - loading**2) * rng.standard_normal((400, 40))
@@ -179,7 +179,8 @@ def test_where_most_pairs_share_nothing_the_likelihood_of_all_answers_is_believe
     assert "The two differ by more than their errors" in words(analysis)
 
 
-def test_nobody_is_named_and_nothing_absurd_is_said_where_nothing_is_shared():
+def test_nothing_absurd_is_said_where_nothing_is_shared():
+    """Nobody is named and nothing absurd is said where nothing is shared."""
     answers = np.random.default_rng(1).integers(0, 2, (300, 12)).astype(float)
     analysis = analyse_panel(answers, n_replicates=39)
     assert analysis.verdict.startswith("Nothing is shared")
@@ -188,8 +189,8 @@ def test_nobody_is_named_and_nothing_absurd_is_said_where_nothing_is_shared():
     assert table["belongs"].all()
     few = words(analyse_panel(planted(0, 24, 0.7), n_replicates=0))
     for name, widest in (("loading", 1), ("threshold", 2)):
-        told = few.partition(f"a {name} is ")[2].split()
-        assert told[:2] == ["not", "known,"] or told[:2] == ["not", "known."] or float(told[3].strip(",.")) < widest
+        after = few.partition(f"a {name} is ")[2].split()
+        assert after[:2] == ["not", "known,"] or after[:2] == ["not", "known."] or float(after[3].strip(",.")) < widest
 
 
 def test_three_respondents_are_never_called_one_scale():
@@ -218,12 +219,13 @@ def test_the_headline_of_lsat6_is_the_share_of_its_loadings():
 
 
 def test_too_few_answers_are_said_before_anything_else():
-    said = analyse_panel(read("tiny12x5"), **FEW).verdict
-    assert said.startswith("Too small to say")
-    assert "7 of 10 pairs have an empty cell" in said
+    verdict = analyse_panel(read("tiny12x5"), **FEW).verdict
+    assert verdict.startswith("Too small to say")
+    assert "7 of 10 pairs have an empty cell" in verdict
 
 
-def test_who_answers_the_other_way_round_is_called_that_and_stays_on_the_scale():
+def test_who_answers_the_other_way_stays_on_the_scale():
+    """Who answers the other way round is called that and stays on the scale."""
     panel = planted(4, 400, 0.75)
     panel[["m9", "m10"]] = 1 - panel[["m9", "m10"]]
     analysis = analyse_panel(panel, **FEW)

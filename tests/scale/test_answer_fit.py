@@ -24,8 +24,8 @@ def odd():
 
 
 def test_who_answers_against_the_scale_does_not_belong(odd):
-    _, found = odd
-    table = found.respondents
+    _, result = odd
+    table = result.respondents
     assert table.index[~table["belongs"]].tolist() == ["r0"]
     assert table["follows"]["r0"] == LOOSER
     assert table["l_z"].idxmin() == "r0"
@@ -48,10 +48,10 @@ def test_whoever_nearly_always_says_yes_belongs_where_all_guess():
     rng = np.random.default_rng(0)
     hidden = 0.7 * rng.standard_normal((700, 1)) + np.sqrt(0.51) * rng.standard_normal((700, 16))
     hidden[:, 0] += 1.6
-    found = answer_fit(np.where(rng.random(hidden.shape) < 0.2, True, hidden > 0))
-    assert found.respondents["belongs"].all()
-    assert (found.respondents["follows"] == "as the others").all()
-    assert found.loading == pytest.approx(0.7, abs=0.05)
+    result = answer_fit(np.where(rng.random(hidden.shape) < 0.2, True, hidden > 0))
+    assert result.respondents["belongs"].all()
+    assert (result.respondents["follows"] == "as the others").all()
+    assert result.loading == pytest.approx(0.7, abs=0.05)
 
 
 def test_place_is_where_a_respondent_says_yes_half_of_the_time():
@@ -63,8 +63,8 @@ def test_place_is_where_a_respondent_says_yes_half_of_the_time():
 def test_a_gap_says_nothing_and_too_few_are_refused():
     panel = alike(8, n=300)
     panel[:100, 0] = np.nan
-    found = answer_fit(panel)
-    assert found.respondents["n"][0] == 200
+    result = answer_fit(panel)
+    assert result.respondents["n"][0] == 200
     with pytest.raises(InputError, match="at least 3"):
         answer_fit(panel[:, :2])
 
@@ -83,8 +83,8 @@ def test_of_few_answers_nobody_is_said_not_to_belong():
 def test_information_is_that_of_every_category():
     cuts = np.array([[1.0, 0.4], [-0.5, UNUSED]])
     curves = Curves(np.array([1.2, 0.8]), cuts, np.array([[0.05, 0.1], [0.02, 0.0], [0.1, 0.0]]))
-    found = information_of(curves)
-    nodes, step = -found["difficulty"].to_numpy(), 1e-5
+    result = information_of(curves)
+    nodes, step = -result["difficulty"].to_numpy(), 1e-5
     low, p, high = (np.exp(log_categories(curves, nodes + d)) for d in (-step, 0, step))
     expected = (((high - low) / (2 * step)) ** 2 / np.maximum(p, 1e-12)).sum(axis=(0, 1))
-    np.testing.assert_allclose(found["information"], expected, rtol=1e-5)
+    np.testing.assert_allclose(result["information"], expected, rtol=1e-5)

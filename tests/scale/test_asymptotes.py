@@ -29,15 +29,16 @@ def codes(panel: pd.DataFrame):
 
 @pytest.mark.parametrize(("random", "yes"), [(0.06, 0.5), (0.2, 1.0)])
 def test_the_asymptotes_of_all_and_the_loadings_are_recovered(random, yes):
-    plain, found = (response_model(one_scale(0, random=random, yes=yes), asymptotes=k) for k in ("none", "common"))
-    assert found.respondents["lower"].iloc[0] == pytest.approx(random * yes, abs=0.02)
-    assert found.respondents["upper"].iloc[0] == pytest.approx(1 - random * (1 - yes), abs=0.02)
-    assert found.respondents["loading"].mean() == pytest.approx(0.8, abs=0.02)
+    plain, result = (response_model(one_scale(0, random=random, yes=yes), asymptotes=k) for k in ("none", "common"))
+    assert result.respondents["lower"].iloc[0] == pytest.approx(random * yes, abs=0.02)
+    assert result.respondents["upper"].iloc[0] == pytest.approx(1 - random * (1 - yes), abs=0.02)
+    assert result.respondents["loading"].mean() == pytest.approx(0.8, abs=0.02)
     assert plain.respondents["loading"].mean() < 0.77
-    assert found.log_likelihood > plain.log_likelihood + 10
+    assert result.log_likelihood > plain.log_likelihood + 10
 
 
-def test_a_respondent_whose_every_yes_is_a_guess_has_a_loading_that_is_unknown_and_not_exact():
+def test_a_guessers_loading_is_unknown():
+    """A respondent whose every yes is a guess has a loading that is unknown and not exact."""
     panel = one_scale(4, random=0.1, yes=1.0)
     panel["beyond"] = (np.random.default_rng(1).random(len(panel)) < 0.05).astype(float)
     fit = fit_marginal(codes(panel), Model(asymptotes="common"))
@@ -49,13 +50,14 @@ def test_a_respondent_whose_every_yes_is_a_guess_has_a_loading_that_is_unknown_a
 
 def test_nothing_at_random_is_found_where_nothing_is():
     panel = one_scale(2)
-    plain, found = (response_model(panel, asymptotes=kind) for kind in ("none", "common"))
-    assert found.respondents["lower"].iloc[0] + 1 - found.respondents["upper"].iloc[0] < 0.01
-    np.testing.assert_allclose(found.respondents["loading"], plain.respondents["loading"], atol=0.03)
-    assert found.log_likelihood >= plain.log_likelihood
+    plain, result = (response_model(panel, asymptotes=kind) for kind in ("none", "common"))
+    assert result.respondents["lower"].iloc[0] + 1 - result.respondents["upper"].iloc[0] < 0.01
+    np.testing.assert_allclose(result.respondents["loading"], plain.respondents["loading"], atol=0.03)
+    assert result.log_likelihood >= plain.log_likelihood
 
 
-def test_the_likelihood_is_that_of_the_four_parameter_model_and_nothing_nearby_is_likelier():
+def test_the_likelihood_is_the_four_parameter_models():
+    """The likelihood is that of the four parameter model and nothing nearby is likelier."""
     fit = fit_marginal(codes(one_scale(3, 500, random=0.1)), Model(asymptotes="common"))
 
     def likelihood(slope, cut, low, high) -> float:
@@ -76,7 +78,7 @@ def test_the_likelihood_is_that_of_the_four_parameter_model_and_nothing_nearby_i
 PLAIN = {"n_replicates": 49, "scale": "normal", "asymptotes": "none"}
 
 
-def test_one_scale_with_random_answers_makes_a_parabola_and_a_second_factor():
+def test_random_answers_make_a_parabola_and_a_second_factor():
     """A normal scale without random answers takes both for findings; the account of the house does not."""
     panel = one_scale(7, random=0.12, yes=1.0)
     assert quadratic_fit_test(panel, **PLAIN).p <= 0.05

@@ -67,6 +67,6 @@ def test_every_function_of_the_page_is_exported_with_an_example():
     for name in names:
         room = onedial.scale if hasattr(onedial.scale, name) else onedial.confidence
         assert name in room.__all__
-        told = str(getattr(room, name).__doc__)
-        assert ">>> " in told, name
-        assert room is onedial.confidence or "R: " in told, name
+        docstring = str(getattr(room, name).__doc__)
+        assert ">>> " in docstring, name
+        assert room is onedial.confidence or "R: " in docstring, name

@@ -24,31 +24,32 @@ def planted(seed: int, shift: float = 0.0, n: int = 480, missing: float = 0.05) 
 
 
 def test_a_topic_that_lies_elsewhere_for_a_family_is_found():
-    found = []
+    result = []
     for seed in range(5):
         first = bundle_invariance(planted(seed, 0.5), TOPICS, FAMILY).violations()
-        found.append(len(first) > 0 and first.index[0] == (0, "a"))
-    assert np.mean(found) >= 0.8
+        result.append(len(first) > 0 and first.index[0] == (0, "a"))
+    assert np.mean(result) >= 0.8
 
 
-def test_a_respondent_that_uses_the_scale_differently_in_one_of_two_groups_of_questions_is_found():
+def test_who_uses_the_scale_otherwise_in_one_group_is_named():
+    """A respondent that uses the scale differently in one of two groups of questions is found."""
     panel = planted(0, n=1000, missing=0.0)
     half = np.arange(1000) % 2
     panel[half == 1, 3] = np.maximum(panel[half == 1, 3], np.random.default_rng(0).random(500) < 0.3)
-    found = bundle_invariance(panel, half).violations()
-    assert set(found.index.get_level_values("group")) == {3}
-    assert found["difference"][(1, 3)] > 0.1
+    result = bundle_invariance(panel, half).violations()
+    assert set(result.index.get_level_values("group")) == {3}
+    assert result["difference"][(1, 3)] > 0.1
 
 
-def test_the_difference_is_the_planted_one_of_the_yes_rate_at_equal_ability():
+def test_the_difference_is_the_planted_one():
     """Readiness is raised by .6 of a loading: the yes rate by what the normal distribution says."""
     rng, n = np.random.default_rng(1), 6000
     topic, loading = np.arange(n) % 6, rng.uniform(0.6, 0.9, 12)
     hidden = loading * rng.standard_normal((n, 1)) + np.sqrt(1 - loading**2) * rng.standard_normal((n, 12))
     raised = hidden + 0.6 * loading * np.outer(topic == 0, FAMILY == "a")
     table = bundle_invariance(raised > 0.3, topic, FAMILY).table
-    own = FAMILY == "a"
-    planted_difference = (ndtr(0.6 * loading[own] - 0.3) - ndtr(-0.3)).mean()
+    of_family = FAMILY == "a"
+    planted_difference = (ndtr(0.6 * loading[of_family] - 0.3) - ndtr(-0.3)).mean()
     assert table["difference"][(0, "a")] == pytest.approx(planted_difference, abs=0.035)
     rate = ndtr(-0.3)
     logits = np.log((rate + planted_difference) / (1 - rate - planted_difference)) - np.log(rate / (1 - rate))
@@ -56,7 +57,8 @@ def test_the_difference_is_the_planted_one_of_the_yes_rate_at_equal_ability():
     assert (table["least"] > 2.8 * table["se"]).all()
 
 
-def test_the_spread_of_the_differences_is_the_planted_one_and_nothing_where_there_is_none():
+def test_the_spread_is_the_planted_one():
+    """The spread of the differences is the planted one and nothing where there is none."""
     rng = np.random.default_rng(6)
     hidden = 0.8 * rng.standard_normal((1800, 1)) + 0.6 * rng.standard_normal((1800, 16))
     topic = np.arange(1800) % 15
@@ -69,9 +71,9 @@ def test_the_spread_of_the_differences_is_the_planted_one_and_nothing_where_ther
 def test_a_difference_that_no_yes_rate_can_have_is_said_to_be_none():
     rng = np.random.default_rng(2)
     hidden = 0.7 * rng.standard_normal((60, 1)) + 0.7 * rng.standard_normal((60, 6))
-    found = bundle_invariance(hidden > 0, np.arange(60) % 3)
-    assert (found.table["difference"].dropna().abs() <= 1).all()
-    least = found.table["least"].dropna()
+    result = bundle_invariance(hidden > 0, np.arange(60) % 3)
+    assert (result.table["difference"].dropna().abs() <= 1).all()
+    least = result.table["least"].dropna()
     assert ((least < 1) | np.isinf(least)).all()
 
 
@@ -98,7 +100,8 @@ def test_what_cannot_be_compared_is_refused(bundles, groups, message):
         bundle_invariance(planted(5), bundles, groups)
 
 
-def test_a_bundle_of_which_nothing_is_known_does_not_hide_the_spread_of_the_others():
+def test_an_unknown_bundle_does_not_hide_the_spread():
+    """A bundle of which nothing is known does not hide the spread of the others."""
     rng = np.random.default_rng(0)
     shift, se = np.append(rng.normal(0, np.hypot(0.5, 0.1), 60), -4.0), np.append(np.full(60, 0.1), 15.0)
     table = pd.DataFrame({"difference": shift, "se": se, "p": 0.5, "q": 0.5})

@@ -11,15 +11,15 @@ from onedial.scale.checks.clusters import cluster_structure
 
 
 def clustered(
-    seed: int, shared: float, own: float, n: int = 500, sizes: tuple[int, ...] = (5, 5, 5, 5)
+    seed: int, shared: float, within: float, n: int = 500, sizes: tuple[int, ...] = (5, 5, 5, 5)
 ) -> pd.DataFrame:
-    """Answers of clusters; `shared` and `own` = shares of variance of all and of the cluster."""
+    """Answers of clusters; `shared` and `within` = shares of variance of all and of the cluster."""
     rng = np.random.default_rng(seed)
     code = np.repeat(np.arange(len(sizes)), sizes)
     latent = (
-        np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(own) * rng.standard_normal((n, len(sizes)))[:, code]
+        np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(within) * rng.standard_normal((n, len(sizes)))[:, code]
     )
-    latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((n, len(code)))
+    latent = latent + np.sqrt(1 - shared - within) * rng.standard_normal((n, len(code)))
     cuts = ndtri(rng.permutation(np.linspace(0.25, 0.75, len(code))))
     names = [f"{chr(97 + cluster)}{i}" for i, cluster in enumerate(code)]
     return pd.DataFrame((latent > cuts).astype(float), columns=names)
@@ -31,12 +31,12 @@ def label(panel: pd.DataFrame) -> pd.Series:
 
 def test_shares_within_and_between_are_the_planted_ones():
     panel = clustered(0, 0.3, 0.4, n=8000)
-    found = cluster_structure(panel, label(panel), n_replicates=19)
-    assert found.shares["between"] == pytest.approx(0.3, abs=0.03)
-    assert found.shares["within_only"] == pytest.approx(0.4, abs=0.03)
-    assert found.shares["own"] == pytest.approx(0.3, abs=0.03)
-    np.testing.assert_allclose(np.diag(found.matrix), 0.7, atol=0.04)
-    assert found.difference.p == 0.05
+    result = cluster_structure(panel, label(panel), n_replicates=19)
+    assert result.shares["between"] == pytest.approx(0.3, abs=0.03)
+    assert result.shares["within_only"] == pytest.approx(0.4, abs=0.03)
+    assert result.shares["own"] == pytest.approx(0.3, abs=0.03)
+    np.testing.assert_allclose(np.diag(result.matrix), 0.7, atol=0.04)
+    assert result.difference.p == 0.05
 
 
 def test_a_model_of_its_own_may_stand_beside_clusters():
@@ -50,10 +50,10 @@ def test_a_model_of_its_own_may_stand_beside_clusters():
 
 def test_the_embedded_panel_is_four_models_that_agree_with_themselves():
     panel = load_panel("embedded")
-    found = cluster_structure(panel, panel.respondents["model"], n_replicates=39)
-    assert 1 - found.shares["own"] > 0.5
-    assert found.shares["between"] < 0.25
-    assert found.difference.p <= 0.05
+    result = cluster_structure(panel, panel.respondents["model"], n_replicates=39)
+    assert 1 - result.shares["own"] > 0.5
+    assert result.shares["between"] < 0.25
+    assert result.difference.p <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_minres_recovers_loadings_whatever_pairs_are_excluded():
     product = two @ two.T
     product[gaps | gaps.T] = np.nan
     np.fill_diagonal(product, 1)
-    found = minres(product, 2)
-    np.testing.assert_allclose(found @ found.T, two @ two.T, atol=1e-5)
+    result = minres(product, 2)
+    np.testing.assert_allclose(result @ result.T, two @ two.T, atol=1e-5)
 
 
 def test_a_stack_of_matrices_gives_what_each_gives_alone():
@@ -64,7 +64,8 @@ def test_a_heywood_case_is_named():
     assert (communality.drop("m02") < MAX_COMMUNALITY).all()
 
 
-def test_one_heywood_factor_is_the_least_squares_solution_that_several_factors_would_give():
+def test_a_heywood_factor_is_the_least_squares_solution():
+    """One heywood factor is the least squares solution that several factors would give."""
     correlation = np.array([[1, 0.9, 0.8, 0.3], [0.9, 1, 0.5, 0.1], [0.8, 0.5, 1, 0.1], [0.3, 0.1, 0.1, 1]])
     ours = minres_one_factor(correlation)
 
@@ -217,12 +218,13 @@ def test_a_panel_in_two_parts_is_called_so_and_each_part_gets_its_loadings():
     assert (model.loadings > 0.3).all(axis=None)
 
 
-def test_scores_and_their_errors_need_no_finer_nodes_also_where_loadings_are_near_one():
+def test_scores_need_no_finer_nodes():
+    """Scores and their errors need no finer nodes also where loadings are near one."""
     truth = one_factor(3, 400, 30, rates=(0.4, 0.6), loadings=(0.95, 0.985))
-    found = factor_scores(truth.answers, truth.loadings, truth.thresholds)
+    result = factor_scores(truth.answers, truth.loadings, truth.thresholds)
     finest = factor_scores(truth.answers, truth.loadings, truth.thresholds, n_nodes=6001)
     coarse = factor_scores(truth.answers, truth.loadings, truth.thresholds, n_nodes=61)
-    np.testing.assert_allclose(found, finest, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(result, finest, rtol=1e-6, atol=1e-9)
     assert np.abs(np.log(coarse["se"] / finest["se"])).max() > 1
     many = factor_scores(np.ones((1, 400)), np.full(400, 0.9), np.zeros(400))
     assert many["se"].iloc[0] == pytest.approx(

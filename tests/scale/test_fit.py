@@ -14,36 +14,36 @@ def lavaan(name: str) -> pd.Series:
     return pd.read_csv(REFERENCE / f"{name}_lavaan.csv", index_col=0)["gaps"]
 
 
-def with_pair(seed: int, n: int, m: int, own: float) -> np.ndarray:
+def with_pair(seed: int, n: int, m: int, correlation: float) -> np.ndarray:
     """One factor, and the first two respondents share something of their own."""
     rng = np.random.default_rng(seed)
     latent = 0.7 * rng.standard_normal((n, 1)) + np.sqrt(0.51) * rng.standard_normal((n, m))
-    latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((n, 1))
+    latent[:, :2] = latent[:, :2] * np.sqrt(1 - correlation) + np.sqrt(correlation) * rng.standard_normal((n, 1))
     return (latent > rng.uniform(-0.5, 0.5, m)).astype(int)
 
 
 def test_fit_measures_are_lavaans_scaled_ones():
-    found, theirs = factor_fit(answers("fit"), thresholds="global"), lavaan("fit")
-    assert found.df == theirs["df"]
-    assert found.unadjusted == pytest.approx(theirs["chisq"], rel=1e-3)
-    assert found.statistic == pytest.approx(theirs["chisq.scaled"], rel=1e-3)
-    assert found.baseline == pytest.approx(theirs["baseline.chisq.scaled"], rel=1e-3)
-    assert found.rmsea == pytest.approx(theirs["rmsea.scaled"], abs=2e-4)
-    assert found.rmsea_low == pytest.approx(theirs["rmsea.ci.lower.scaled"], abs=2e-4)
-    assert found.rmsea_high == pytest.approx(theirs["rmsea.ci.upper.scaled"], abs=2e-4)
-    assert found.cfi == pytest.approx(theirs["cfi.scaled"], abs=2e-4)
-    assert found.srmr == pytest.approx(theirs["srmr"], abs=2e-4)
+    result, theirs = factor_fit(answers("fit"), thresholds="global"), lavaan("fit")
+    assert result.df == theirs["df"]
+    assert result.unadjusted == pytest.approx(theirs["chisq"], rel=1e-3)
+    assert result.statistic == pytest.approx(theirs["chisq.scaled"], rel=1e-3)
+    assert result.baseline == pytest.approx(theirs["baseline.chisq.scaled"], rel=1e-3)
+    assert result.rmsea == pytest.approx(theirs["rmsea.scaled"], abs=2e-4)
+    assert result.rmsea_low == pytest.approx(theirs["rmsea.ci.lower.scaled"], abs=2e-4)
+    assert result.rmsea_high == pytest.approx(theirs["rmsea.ci.upper.scaled"], abs=2e-4)
+    assert result.cfi == pytest.approx(theirs["cfi.scaled"], abs=2e-4)
+    assert result.srmr == pytest.approx(theirs["srmr"], abs=2e-4)
     lambdas = theirs[[f"lambda.r{i}" for i in range(1, 9)]]
-    np.testing.assert_allclose(found.loadings, lambdas, atol=2e-4)
+    np.testing.assert_allclose(result.loadings, lambdas, atol=2e-4)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_one_factor_fits_answers_of_one_factor(missing):
     p, rmsea = [], []
     for seed in range(40):
-        found = factor_fit(one_factor(seed, 500, 12, (0.2, 0.8), (0.5, 0.9), missing).answers)
-        p.append(found.p)
-        rmsea.append(found.rmsea)
+        result = factor_fit(one_factor(seed, 500, 12, (0.2, 0.8), (0.5, 0.9), missing).answers)
+        p.append(result.p)
+        rmsea.append(result.rmsea)
     assert np.mean(np.array(p) <= 0.05) <= 0.125
     assert 0.3 < np.mean(p) < 0.7
     assert np.mean(rmsea) < 0.02
@@ -71,12 +71,12 @@ def test_a_panel_too_small_or_too_large_to_judge_is_refused():
 
 def test_two_respondents_with_something_of_their_own_are_named():
     for seed in range(4):
-        found = residual_correlations(with_pair(seed, 600, 10, 0.35), seed=seed)
-        first = found.violations().iloc[0]
+        result = residual_correlations(with_pair(seed, 600, 10, 0.35), seed=seed)
+        first = result.violations().iloc[0]
         assert {first["first"], first["second"]} == {0, 1}
         assert first["z"] > 3
         assert first["residual"] > 0.2
-        assert len(found.violations()) <= 2
+        assert len(result.violations()) <= 2
 
 
 def test_twenty_doublets_are_named_though_the_factor_turns_to_them():
@@ -99,7 +99,7 @@ def test_a_pair_is_hardly_ever_named_where_one_factor_is_all():
     assert sum(len(residual_correlations(panel).violations()) > 0 for panel in named) <= 3  # of 24
 
 
-def test_the_score_of_a_pair_is_how_the_likelihood_rises_with_its_correlation():
+def test_a_pairs_score_is_the_likelihoods_rise():
     """Independent: two respondents whose hidden answers correlate by a little, by scipy's normal distribution."""
     from scipy.stats import multivariate_normal
 
@@ -126,7 +126,7 @@ def test_the_score_of_a_pair_is_how_the_likelihood_rises_with_its_correlation():
 
 def test_a_statistic_below_zero_is_no_misfit():
     """The adjustment of T can take a small one below 0: an RMSEA of 0, and no error."""
-    found = factor_fit(np.random.default_rng(0).integers(0, 2, (60, 4)))
-    assert found.statistic < 0
-    assert found.rmsea_low == found.rmsea == found.rmsea_high == 0
-    assert found.p == 1
+    result = factor_fit(np.random.default_rng(0).integers(0, 2, (60, 4)))
+    assert result.statistic < 0
+    assert result.rmsea_low == result.rmsea == result.rmsea_high == 0
+    assert result.p == 1

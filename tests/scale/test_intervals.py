@@ -10,14 +10,15 @@ from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.response_model import response_model
 
 
-def test_a_pair_that_answered_no_question_together_leaves_everybody_an_interval():
+def test_a_pair_without_common_questions_leaves_intervals():
+    """A pair that answered no question together leaves everybody an interval."""
     panel = one_factor(0, 300, 5, rates=(0.3, 0.7), loadings=(0.6, 0.8)).answers
     panel = np.asarray(panel, dtype=float)
     panel[:150, 0] = panel[150:, 1] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        found = bootstrap_questions(panel, n_replicates=40)
-    assert found.respondents[["loading_low", "loading_high"]].notna().all(axis=None)
+        result = bootstrap_questions(panel, n_replicates=40)
+    assert result.respondents[["loading_low", "loading_high"]].notna().all(axis=None)
 
 
 def test_resamples_are_counted_as_if_the_rows_were_copied():
@@ -27,12 +28,12 @@ def test_resamples_are_counted_as_if_the_rows_were_copied():
     for missing in (0.0, 0.2):
         panel = as_answers(one_factor(0, 80, 5, missing=missing).answers)
         weights = np.random.default_rng(1).multinomial(80, np.full(80, 1 / 80), size=3)
-        found = count_pairs_of_replicates(panel.yes, panel.answered, weights.astype(np.float32))
+        result = count_pairs_of_replicates(panel.yes, panel.answered, weights.astype(np.float32))
         for replicate, drawn in enumerate(weights):
             rows = np.repeat(np.arange(80), drawn)
             copied = Answers(panel.yes[rows], panel.answered[rows], panel.questions[rows], panel.respondents)
             assert np.array_equal(
-                found.tables[replicate],
+                result.tables[replicate],
                 count_pairs(copied).tables,
             )
 

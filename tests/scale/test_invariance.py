@@ -92,7 +92,8 @@ class Framed:
         return self.frame
 
 
-def test_the_factor_model_follows_relabelling_flipping_and_unanswered_questions():
+def test_the_factor_follows_relabelling_and_flipping():
+    """The factor model follows relabelling flipping and unanswered questions."""
     truth = one_factor(5, 400, 9, missing=0.1)
     panel = pd.DataFrame(truth.answers, columns=[f"r{i}" for i in range(9)])
     model = fit_factor_model(panel)

@@ -92,7 +92,8 @@ def test_the_gradient_is_that_of_the_likelihood(name, graded):
         assert gradient[place] == pytest.approx(numeric, rel=1e-4, abs=1e-4)
 
 
-def test_nothing_nearby_is_likelier_and_the_scores_of_the_questions_add_up_to_nothing():
+def test_nothing_nearby_is_likelier():
+    """Nothing nearby is likelier and the scores of the questions add up to nothing."""
     fit = fit_marginal(codes_of(as_answers(one_factor(1, 600, 8, loadings=(0.4, 0.8), missing=0.2).answers)))
 
     def likelihood(slope_step, cut_step):
@@ -119,7 +120,8 @@ def orthant_log_likelihood(panel, loading, threshold):
     return total
 
 
-def test_the_marginal_likelihood_is_that_of_the_normal_distribution_behind_it():
+def test_the_marginal_likelihood_is_the_normals():
+    """The marginal likelihood is that of the normal distribution behind it."""
     panel = pd.DataFrame(one_factor(5, 600, 4, loadings=(0.5, 0.9)).answers)
     panel.iloc[::7, 1] = np.nan
     fitted = response_model(panel)
@@ -143,13 +145,13 @@ def test_the_marginal_likelihood_is_that_of_the_normal_distribution_behind_it():
 )
 def test_the_law_school_tests_have_their_published_values(name, free, equal, slopes, cuts):
     panel = lsat(name)
-    found = response_model(panel)
-    assert found.log_likelihood == pytest.approx(free, abs=0.006)
-    assert found.log_likelihood - rasch_test(panel).ratio / 2 == pytest.approx(equal, abs=0.006)
-    np.testing.assert_allclose(found.respondents["slope"], slopes, atol=0.02)
-    np.testing.assert_allclose(found.respondents["intercept"], cuts, atol=0.02)
+    result = response_model(panel)
+    assert result.log_likelihood == pytest.approx(free, abs=0.006)
+    assert result.log_likelihood - rasch_test(panel).ratio / 2 == pytest.approx(equal, abs=0.006)
+    np.testing.assert_allclose(result.respondents["slope"], slopes, atol=0.02)
+    np.testing.assert_allclose(result.respondents["intercept"], cuts, atol=0.02)
     for options in ({"asymptotes": "common"}, {"scale": "smooth"}, {"scale": "histogram"}):
-        assert response_model(panel, **options).log_likelihood >= found.log_likelihood
+        assert response_model(panel, **options).log_likelihood >= result.log_likelihood
 
 
 def lsat(name: str) -> pd.DataFrame:
@@ -178,14 +180,15 @@ def test_a_climb_that_is_stopped_says_so(monkeypatch):
     assert not fit_marginal(drawn(0)).converged
 
 
-def test_whoever_answers_the_other_way_round_is_said_to_and_is_no_unequal_slope():
+def test_a_reversed_answerer_is_no_unequal_slope():
+    """Whoever answers the other way round is said to and is no unequal slope."""
     rng = np.random.default_rng(5)
     hidden = np.where(np.arange(9) % 3 == 0, -0.75, 0.75) * rng.standard_normal((1500, 1))
     panel = pd.DataFrame((hidden + np.sqrt(1 - 0.75**2) * rng.standard_normal((1500, 9)) > 0).astype(float))
-    found = rasch_test(panel)
+    result = rasch_test(panel)
     assert response_model(panel).respondents["reversed"].tolist() == [place % 3 == 0 for place in range(9)]
-    assert found.loading == pytest.approx(0.75, abs=0.02)
-    assert found.p > 0.01
+    assert result.loading == pytest.approx(0.75, abs=0.02)
+    assert result.p > 0.01
 
 
 def test_the_place_of_each_answer_in_the_file_does_not_matter():

@@ -26,28 +26,30 @@ def panel(seed, loadings, tunes=0, closeness=0.95, parent=0.0, n=800, framings=1
 
 @pytest.mark.long
 @pytest.mark.parametrize("loadings", [0.0, 0.6, 0.8, 0.95, [0.95, 0.95, 0.9, 0.9, 0.4, 0.4, 0.3, 0.0]])
-def test_models_that_share_one_scale_however_strongly_are_hardly_ever_called_near_copies(loadings):
+def test_models_of_one_scale_are_hardly_ever_near_copies(loadings):
+    """Models that share one scale however strongly are hardly ever called near copies."""
     assert sum(bool(near_copies(panel(seed, loadings), MODELS).groups) for seed in range(40)) <= 3
 
 
 @pytest.mark.parametrize(("parent", "n"), [(0.0, 800), (0.4, 800), (0.8, 3000)])
 def test_fine_tunes_of_one_model_are_found_all_together_and_nobody_else(parent, n):
-    found = [near_copies(panel(seed, 0.8, 3, 0.93, parent, n), MODELS).groups for seed in range(10)]
-    assert found.count((("model 0", "model 1", "model 2"),)) >= 9
+    result = [near_copies(panel(seed, 0.8, 3, 0.93, parent, n), MODELS).groups for seed in range(10)]
+    assert result.count((("model 0", "model 1", "model 2"),)) >= 9
 
 
 def test_models_are_kin_unless_they_are_shown_to_share_less_than_a_third():
     """Two that share half are kin and no near-copies; strangers are told apart by many questions, not by few."""
-    found = near_copies(panel(0, 0.8, 2, 0.75, 0.6, n=4000), MODELS)
-    assert (found.groups, found.kin) == ((), (("model 0", "model 1"),))
-    assert found.kin_counted_as == ["model 0 + model 1"] * 2 + MODELS[2:]
+    result = near_copies(panel(0, 0.8, 2, 0.75, 0.6, n=4000), MODELS)
+    assert (result.groups, result.kin) == ((), (("model 0", "model 1"),))
+    assert result.kin_counted_as == ["model 0 + model 1"] * 2 + MODELS[2:]
     assert near_copies(panel(0, 0.6, n=4000), MODELS).kin == ()
     assert near_copies(panel(0, 0.6, n=50), MODELS).kin != ()
     copies = near_copies(panel(0, 0.8, 3, 0.93, 0.4, n=4000), MODELS)
     assert copies.kin == copies.groups == (("model 0", "model 1", "model 2"),)
 
 
-def test_a_model_that_answers_the_other_way_round_makes_no_near_copies_of_the_others():
+def test_a_reversed_model_makes_no_near_copies():
+    """A model that answers the other way round makes no near copies of the others."""
     for seed in range(5):
         answers = panel(seed, 0.8)[:, :6]
         answers[:, 0] = 1 - answers[:, 0]
@@ -56,21 +58,21 @@ def test_a_model_that_answers_the_other_way_round_makes_no_near_copies_of_the_ot
 
 def test_what_near_copies_share_beyond_the_scale_is_recovered():
     joins = near_copies(panel(0, 0.8, 2, 0.9, 0.6, n=20_000), MODELS).joins.set_index("models")
-    own = joins.loc["model 0 + model 1"]
-    assert own["correlation"] == pytest.approx(0.9, abs=0.01)
-    assert own["expected"] == pytest.approx(0.9 * 0.36, abs=0.02)
-    assert own["shared"] == pytest.approx((0.9 - 0.324) / (1 - 0.324), abs=0.02)
+    row = joins.loc["model 0 + model 1"]
+    assert row["correlation"] == pytest.approx(0.9, abs=0.01)
+    assert row["expected"] == pytest.approx(0.9 * 0.36, abs=0.02)
+    assert row["shared"] == pytest.approx((0.9 - 0.324) / (1 - 0.324), abs=0.02)
 
 
 def test_a_join_is_tested_by_the_tetrads_of_the_models_outside():
     answers = panel(1, 0.8, 2, 0.8, 0.6)[:, :4]
-    found = near_copies(answers, MODELS[:4]).joins.iloc[0]
+    result = near_copies(answers, MODELS[:4]).joins.iloc[0]
     from onedial.scale.correlations.tetrachoric import tetrachoric
 
     r = tetrachoric(answers).correlation.to_numpy()
     expected = (r[0, 2] * r[1, 3] + r[0, 3] * r[1, 2]) / 2 / r[2, 3]
-    assert found["models"] == "model 0 + model 1"
-    assert found["expected"] == pytest.approx(expected)
+    assert result["models"] == "model 0 + model 1"
+    assert result["expected"] == pytest.approx(expected)
     # the error of T by the bootstrap
     rng, drawn = np.random.default_rng(0), []
 
@@ -79,7 +81,7 @@ def test_a_join_is_tested_by_the_tetrads_of_the_models_outside():
 
     for _ in range(300):
         drawn.append(value(tetrachoric(answers[rng.integers(800, size=800)]).correlation.to_numpy()))
-    assert found["z"] == pytest.approx(value(r) / np.std(drawn), rel=0.15)
+    assert result["z"] == pytest.approx(value(r) / np.std(drawn), rel=0.15)
 
 
 def test_questions_in_two_wordings_count_once():
@@ -93,11 +95,11 @@ def test_framings_gaps_and_the_order_of_respondents_change_no_group():
     answers = pd.DataFrame(panel(3, 0.8, 2, 0.97, 0.3, framings=2))
     models = [name for name in MODELS for _ in range(2)]
     answers = answers.mask(np.random.default_rng(0).random(answers.shape) < 0.05)
-    found = near_copies(answers, models)
-    assert found.groups == (("model 0", "model 1"),)
-    assert found.counted_as == ["model 0 + model 1"] * 4 + models[4:]
+    result = near_copies(answers, models)
+    assert result.groups == (("model 0", "model 1"),)
+    assert result.counted_as == ["model 0 + model 1"] * 4 + models[4:]
     shuffled = np.random.default_rng(1).permutation(16)
-    assert near_copies(answers.iloc[:, shuffled], [models[place] for place in shuffled]).groups == found.groups
+    assert near_copies(answers.iloc[:, shuffled], [models[place] for place in shuffled]).groups == result.groups
 
 
 def test_three_base_models_and_constant_respondents_say_nothing():

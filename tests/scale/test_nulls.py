@@ -44,7 +44,8 @@ def test_fast_eigenvalues_of_shuffled_answers_are_those_of_tetrachoric():
         np.testing.assert_allclose(null.simulated[b], expected, atol=1e-10)
 
 
-def test_the_permutation_null_sees_a_shared_factor_and_says_nothing_of_the_second():
+def test_the_permutation_null_sees_a_shared_factor():
+    """The permutation null sees a shared factor and says nothing of the second."""
     null = permutation_null(answers("sim2"), n_replicates=199)
     assert null.p[0] == 1 / 200
     assert np.isnan(null.p[1:]).all()
@@ -62,9 +63,9 @@ def test_only_the_conditional_null_finds_a_second_factor():
 
 @pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
 def test_one_true_factor_gives_one_factor_also_at_extreme_yes_rates(name):
-    found = revised_parallel_analysis(answers(name), n_replicates=199)
-    assert found.n_above() == 1
-    assert found.p[1] > 0.1
+    result = revised_parallel_analysis(answers(name), n_replicates=199)
+    assert result.n_above() == 1
+    assert result.p[1] > 0.1
 
 
 @pytest.mark.parametrize("zero_cells", ["half", "none"])
@@ -75,8 +76,9 @@ def test_a_negative_eigenvalue_of_one_true_factor_is_no_evidence(zero_cells):
     assert result.second.p > 0.1
 
 
-def test_the_smallest_eigenvalue_reveals_answers_that_no_normal_variables_give():
+def test_the_smallest_eigenvalue_reveals_what_is_not_normal():
     # three respondents, each pair in near perfect disagreement: impossible for correlations
+    """The smallest eigenvalue reveals answers that no normal variables give."""
     rng = np.random.default_rng(0)
     base = rng.random((900, 6)) < 0.5
     third = np.arange(900) % 3
@@ -98,15 +100,16 @@ def test_the_parabola_of_a_correction_is_no_evidence():
     assert result.p > 0.1
 
 
-def test_simulated_panels_without_a_parabola_are_counted_apart_from_those_behind_its_p():
+def test_panels_without_a_parabola_are_counted_apart():
+    """Simulated panels without a parabola are counted apart from those behind its p."""
     panel = one_factor(0, 60, 6).answers.astype(float)
     panel[:, 0] = np.arange(60) == 7  # one yes: about one simulated respondent in three never says it
     result = quadratic_fit_test(panel, n_replicates=99)
-    said = result.to_dict()
-    assert 15 < said["n_undefined"] < 60
-    assert said["n_replicates"] == np.isfinite(result.simulated).sum() == 99 - said["n_undefined"]
+    stored = result.to_dict()
+    assert 15 < stored["n_undefined"] < 60
+    assert stored["n_replicates"] == np.isfinite(result.simulated).sum() == 99 - stored["n_undefined"]
     beyond = (result.simulated >= result.observed).sum()
-    assert said["p"] == pytest.approx((1 + beyond) / (said["n_replicates"] + 1))
+    assert stored["p"] == pytest.approx((1 + beyond) / (stored["n_replicates"] + 1))
 
 
 def test_random_answers_keep_gaps_yes_rates_and_what_gaps_do():
@@ -150,16 +153,17 @@ def test_a_true_parabola_is_found():
     assert quadratic_fit_test(panel, n_replicates=199).p <= 0.01
 
 
-def test_the_bootstrap_agrees_with_the_model_and_with_the_formula_of_the_threshold():
+def test_the_bootstrap_agrees_with_the_model():
+    """The bootstrap agrees with the model and with the formula of the threshold."""
     panel = answers("sim2")
-    found = bootstrap_questions(panel, n_replicates=400)
+    result = bootstrap_questions(panel, n_replicates=400)
     model = fit_factor_model(panel)
-    np.testing.assert_allclose(found.respondents["loading"], model.loadings["factor_1"], atol=1e-6)
-    np.testing.assert_allclose(found.respondents["threshold_se"], model.threshold_se, rtol=0.2)
+    np.testing.assert_allclose(result.respondents["loading"], model.loadings["factor_1"], atol=1e-6)
+    np.testing.assert_allclose(result.respondents["threshold_se"], model.threshold_se, rtol=0.2)
     share = model.explained.loc["factor_1", "squared_loadings_of_total_variance"]
-    assert found.shares.loc["squared_loadings", "estimate"] == pytest.approx(share, abs=1e-6)
-    assert found.shares.loc["quadratic_r2", "estimate"] == pytest.approx(model.quadratic_fit.r2, abs=1e-6)
-    assert (found.loadings @ model.loadings["factor_1"].to_numpy() > 0).all()
+    assert result.shares.loc["squared_loadings", "estimate"] == pytest.approx(share, abs=1e-6)
+    assert result.shares.loc["quadratic_r2", "estimate"] == pytest.approx(model.quadratic_fit.r2, abs=1e-6)
+    assert (result.loadings @ model.loadings["factor_1"].to_numpy() > 0).all()
 
 
 def test_missingness_that_follows_difficulty_is_found_and_agrees_with_r():

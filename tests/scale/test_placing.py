@@ -46,7 +46,8 @@ def asked_adaptively(bank, yes, n, seed=0):
     return placement
 
 
-def test_questions_lie_and_respondents_are_expected_where_the_simulation_put_them(bank, truth):
+def test_questions_lie_where_the_simulation_put_them(bank, truth):
+    """Questions lie and respondents are expected where the simulation put them."""
     assert np.corrcoef(bank.difficulty, -truth.easiness)[0, 1] > 0.9
     assert abs(bank.prior.threshold - truth.thresholds.mean()) < 0.15
     assert abs(bank.prior.threshold_sd - truth.thresholds.std()) < 0.15
@@ -62,7 +63,8 @@ def test_lapses_are_found_where_answers_are_tosses_of_a_coin(truth, panel):
 
 
 @pytest.mark.long
-def test_newcomers_are_found_within_intervals_that_hold_and_nearer_than_by_their_yes_rates(bank, truth):
+def test_newcomers_are_placed_within_their_intervals(bank, truth):
+    """Newcomers are found within intervals that hold and nearer than by their yes rates."""
     answers = newcomers(truth, 2, 60)
     placed = [asked_adaptively(bank, yes, 25, seed) for seed, yes in enumerate(answers.T)]
     true = ndtri(answers.mean(axis=0))
@@ -91,7 +93,8 @@ def test_with_all_answers_nothing_is_left_to_be_told(bank, truth):
     assert placement.predicted().empty
 
 
-def test_one_who_always_says_yes_is_expected_to_go_on_so_and_never_certainly(bank):
+def test_an_always_yes_is_never_certain(bank):
+    """One who always says yes is expected to go on so and never certainly."""
     placement = asked_adaptively(bank, np.ones(N, dtype=bool), 30)
     low, high = placement.interval
     assert low < placement.threshold < high
@@ -168,7 +171,8 @@ def rows(panel):
         return evaluate_placing(constant, sizes=(5, 25), n_draws=2)
 
 
-def test_each_respondent_is_placed_without_its_own_answers_and_the_scale_says_more_than_a_rate(rows, panel):
+def test_each_is_placed_without_its_own_answers(rows, panel):
+    """Each respondent is placed without its own answers and the scale says more than a rate."""
     assert set(rows["respondent"]) == {f"m{i}" for i in range(8)}
     assert rows.groupby(["respondent", "k"]).size().eq(2).all()
     assert rows["truth"].to_numpy() == pytest.approx(ndtri(panel.mean()[rows["respondent"]].to_numpy()))
@@ -178,7 +182,8 @@ def test_each_respondent_is_placed_without_its_own_answers_and_the_scale_says_mo
     assert (summary["rmse_low"] <= summary["rmse"]).all()
 
 
-def test_the_interval_of_a_rate_over_some_questions_holds_what_is_said_to_them(bank, truth):
+def test_the_interval_of_a_rate_holds_what_is_said(bank, truth):
+    """The interval of a rate over some questions holds what is said to them."""
     rng, held = np.random.default_rng(0), {True: [], False: []}
     for yes in newcomers(truth, 4, 200).T:
         asked, some = np.split(rng.permutation(N)[:65], [25])

@@ -9,9 +9,9 @@ from onedial.scale.response_model import rasch_test
 
 def test_the_common_slope_is_recovered():
     rng = np.random.default_rng(2)
-    found = rasch_test(equal_loadings("normal", np.linspace(0.2, 0.8, 10), 5000, rng, 0.75))
-    assert found.loading == pytest.approx(0.75, abs=0.02)
-    assert found.p > 0.01
+    result = rasch_test(equal_loadings("normal", np.linspace(0.2, 0.8, 10), 5000, rng, 0.75))
+    assert result.loading == pytest.approx(0.75, abs=0.02)
+    assert result.p > 0.01
 
 
 def test_guesses_on_a_skewed_scale_are_no_unequal_slopes():
@@ -20,6 +20,6 @@ def test_guesses_on_a_skewed_scale_are_no_unequal_slopes():
     hidden = 0.7 * easiness + np.sqrt(0.51) * rng.standard_normal((600, 14)) + rng.normal(0, 0.7, 14)
     panel = np.where(rng.random(hidden.shape) < 0.15, True, hidden > 0)
     assert rasch_test(panel).p < 0.01
-    found = rasch_test(panel, "histogram", "common")
-    assert found.p > 0.05
-    assert found.loading == pytest.approx(0.7, abs=0.06)
+    result = rasch_test(panel, "histogram", "common")
+    assert result.p > 0.05
+    assert result.loading == pytest.approx(0.7, abs=0.06)

@@ -22,7 +22,7 @@ def objections() -> list[str]:
 def headlines() -> list[str]:
     """Without numbers, and what follows a colon."""
     words = [re.split(r"[:;]| {|{(?!share)", row.words.replace(" ({share_words})", ""))[0] for row in HEADLINES]
-    return [f"| {row.needs} | {said.rstrip('.,')} |" for row, said in zip(HEADLINES, words, strict=True)]
+    return [f"| {row.needs} | {sentence.rstrip('.,')} |" for row, sentence in zip(HEADLINES, words, strict=True)]
 
 
 def test_the_page_shows_the_rule():
@@ -51,8 +51,8 @@ def test_the_first_headline_whose_needs_are_met_stands(known, opening):
 
 
 def test_a_trivial_objection_does_not_hide_what_could_not_be_seen():
-    said = verdict(SHARED, ["one pair"], ["a second scale"])
-    assert said.endswith("Against one scale for all: one pair. Could not have been seen: a second scale.")
+    sentence = verdict(SHARED, ["one pair"], ["a second scale"])
+    assert sentence.endswith("Against one scale for all: one pair. Could not have been seen: a second scale.")
     assert verdict(SHARED, [], []).endswith("Nothing found here speaks against one scale for all.")
 
 

@@ -53,7 +53,8 @@ def test_thresholds_are_psychs_tau_with_the_opposite_sign():
     assert np.abs(tetrachoric(answers("sim2")).thresholds + tau).max() < 1e-10
 
 
-def test_the_standard_error_of_a_threshold_is_the_spread_over_repeated_samples():
+def test_a_thresholds_error_is_its_spread():
+    """The standard error of a threshold is the spread over repeated samples."""
     rng = np.random.default_rng(0)
     samples = (rng.random((500, 4000)) < 0.3).astype(int)
     table = threshold_table(samples)
@@ -148,21 +149,22 @@ def test_an_unknown_option_names_the_choices(option, value):
         tetrachoric([[1, 0], [0, 1], [1, 1]], **{option: value})
 
 
-def test_with_global_thresholds_an_empty_cell_leaves_the_correlation_where_the_likelihood_is_greatest():
+def test_an_empty_cell_leaves_the_likeliest_correlation():
     # 35 yes-yes, 1 yes-no, 1 no-yes, no no-no among the shared questions; each says no to some that it answered alone
+    """With global thresholds an empty cell leaves the correlation where the likelihood is greatest."""
     shared = np.repeat([[1, 1], [1, 0], [0, 1]], [35, 1, 1], axis=0).astype(float)
     alone = np.repeat([[1, np.nan], [0, np.nan], [np.nan, 1], [np.nan, 0]], [30, 6, 30, 5], axis=0)
     panel = np.concatenate([shared, alone])
-    found = tetrachoric(panel, thresholds="global", zero_cells="none")
-    h, k = found.thresholds
+    result = tetrachoric(panel, thresholds="global", zero_cells="none")
+    h, k = result.thresholds
     grid = np.linspace(-0.9999, 0.9999, 20_001)
     both = bivariate_normal_cdf(h, k, grid)
     one, other = ndtr(h) - both, ndtr(k) - both
     likelihood = 35 * np.log(both) + np.log(one) + np.log(other)
     best = grid[np.argmax(likelihood)]
     assert -0.9 < best < 0.9
-    assert found.correlation.iloc[0, 1] == pytest.approx(best, abs=2e-4)
-    assert found.n_zero_cell_pairs == 1
+    assert result.correlation.iloc[0, 1] == pytest.approx(best, abs=2e-4)
+    assert result.n_zero_cell_pairs == 1
     # where the likelihood does rise to the end, the end it is
     twins = np.concatenate([np.repeat([[1, 1], [0, 0]], [20, 20], axis=0), alone])
     assert tetrachoric(twins, thresholds="global", zero_cells="none").correlation.iloc[0, 1] == 1.0

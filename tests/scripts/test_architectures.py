@@ -44,7 +44,7 @@ WITH_EXPERTS = [form for form in architectures.FORMS if form.experts and form.ty
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", WITH_EXPERTS, ids=lambda form: form.type)
-def test_steered_margins_of_experts_are_those_of_a_hook_in_float64_at_lengths_that_cross_every_window(form):
+def test_margins_of_experts_are_those_of_a_hook(form):
     """Experts by transformers' plain loop there; ours as each runs by default, which is another kernel."""
     hf = architectures.tiny_hf(form.type, architectures.SMALL | form.sizes)
     wide = copy.deepcopy(hf).double()
@@ -57,8 +57,10 @@ def test_steered_margins_of_experts_are_those_of_a_hook_in_float64_at_lengths_th
 
     def hooked(hf, at):
         block = decoder_of(hf).layers[1]
-        found = [architectures.hooked_logits(hf, block, ids, each * push, at) for ids in prompts for each in magnitudes]
-        return architectures.margin(torch.stack(found)).unflatten(0, (len(prompts), -1))
+        result = [
+            architectures.hooked_logits(hf, block, ids, each * push, at) for ids in prompts for each in magnitudes
+        ]
+        return architectures.margin(torch.stack(result)).unflatten(0, (len(prompts), -1))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

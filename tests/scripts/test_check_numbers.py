@@ -43,9 +43,9 @@ def check(tmp_path, monkeypatch):
     ],
 )
 def test_a_number_in_a_sentence_is_the_stored_one_in_its_digits(check, text, entry, wrong):
-    found = check(text, entry)
-    assert bool(found) == bool(wrong)
-    assert wrong in "".join(found)
+    result = check(text, entry)
+    assert bool(result) == bool(wrong)
+    assert wrong in "".join(result)
 
 
 RATES = {

@@ -67,9 +67,9 @@ def test_a_push_that_is_a_little_too_long_fails_in_every_dtype(script, monkeypat
         return right(model) if model.dtype != getattr(torch, dtype) else 1.2 * right(model)
 
     monkeypatch.setattr(script, "steered_logits", too_far)
-    found = script.exact(True, "cpu")
-    assert not found["passed"]
-    assert {name.split(", ")[1] for name in found["failed"]} == {dtype}
+    result = script.exact(True, "cpu")
+    assert not result["passed"]
+    assert {name.split(", ")[1] for name in result["failed"]} == {dtype}
 
 
 def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path):
@@ -78,16 +78,18 @@ def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path
         run(script, monkeypatch, tmp_path)
 
 
-def test_a_sweep_that_finds_no_room_gives_the_same_answers_and_one_that_finds_it_proves_nothing(script, monkeypatch):
-    found = script.STEPS["memory"](True, "cpu")
-    assert found["passed"]
-    assert found["refused"] > 0
+def test_a_sweep_without_room_gives_the_same_answers(script, monkeypatch):
+    """A sweep that finds no room gives the same answers and one that finds it proves nothing."""
+    result = script.STEPS["memory"](True, "cpu")
+    assert result["passed"]
+    assert result["refused"] > 0
     monkeypatch.setattr(script, "MOST_ROWS", 10_000)
     assert not script.STEPS["memory"](True, "cpu")["passed"]
 
 
 @pytest.mark.launched
-def test_on_a_pretended_gpu_no_figure_mixes_what_lies_there_with_what_does_not(script, monkeypatch):
+def test_on_a_pretended_gpu_nothing_is_mixed(script, monkeypatch):
+    """On a pretended gpu no figure mixes what lies there with what does not."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
     monkeypatch.setattr(torch.cuda, "synchronize", lambda *given: None)
@@ -95,8 +97,8 @@ def test_on_a_pretended_gpu_no_figure_mixes_what_lies_there_with_what_does_not(s
     hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager").eval()
     with pretended_devices():
         model = OpenModel(on_device(hf, "cuda:0"), script.tokenizer(), name="random weights")
-        found = script.figures_of(model, True, "cuda:0")
-    assert found["passed"]
+        result = script.figures_of(model, True, "cuda:0")
+    assert result["passed"]
 
 
 @pytest.mark.long

@@ -22,7 +22,8 @@ SIMULATE = ROOT / "scripts" / "simulate.py"
 # ---- the frame -------------------------------------------------------------------------------------------------------
 
 
-def test_draws_are_there_again_when_their_file_is_opened_and_those_under_other_settings_are_refused(tmp_path):
+def test_draws_are_there_again_and_others_refused(tmp_path):
+    """Draws are there again when their file is opened and those under other settings are refused."""
     file = tmp_path / "deep" / "draws.csv"
     draws = Draws(file, {"rule": 2})
     draws.add(("one", "a, b", 0), [{"found": 0.5}, {"found": None}])
@@ -41,8 +42,8 @@ def test_draws_are_there_again_when_their_file_is_opened_and_those_under_other_s
 
 def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
     draws = Draws(None, {})
-    for seed, found in enumerate(({"x": 1.0}, [], {"x": 0.0})):
-        draws.add(("one", "a", seed), found)
+    for seed, result in enumerate(({"x": 1.0}, [], {"x": 0.0})):
+        draws.add(("one", "a", seed), result)
     assert by_cell(mean_and_error, "cell", "sets")(draws.frame()).to_dict("records") == [
         {"cell": "a", "sets": 3, "what": "x", "found": 0.5, "se": 0.5}
     ]
@@ -79,38 +80,40 @@ def test_a_study_that_is_none_is_refused_with_those_that_are(call):
 
 def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
     call(SIMULATE, "matching", "falls", "--sets", 30, "--table", tmp_path / "t.csv")
-    found = pd.read_csv(tmp_path / "t.csv").set_index(["case", "what"])["mean"]
-    assert found["a plateau", "two standard errors somewhere"] > 0.5  # what the rule guards against
-    assert found["a plateau", "said to fall"] <= 2 / 30
-    assert found["a plateau that falls by .1", "said to fall"] > 0.8
+    result = pd.read_csv(tmp_path / "t.csv").set_index(["case", "what"])["mean"]
+    assert result["a plateau", "two standard errors somewhere"] > 0.5  # what the rule guards against
+    assert result["a plateau", "said to fall"] <= 2 / 30
+    assert result["a plateau that falls by .1", "said to fall"] > 0.8
 
 
 @pytest.mark.long
 def test_the_rule_half_makes_a_second_factor_out_of_one():
     from simulations.empty_cells import drawn
 
-    found = drawn("half", 300, 0)
-    assert found["second eigenvalue's share"] > 2 * found["the same, answers shuffled"]
-    assert found["second eigenvalue's share"] == pytest.approx(found["the same, simulated from one factor"], abs=0.05)
-    assert found["the same by marginal likelihood"] == pytest.approx(0.8, abs=0.1)
+    result = drawn("half", 300, 0)
+    assert result["second eigenvalue's share"] > 2 * result["the same, answers shuffled"]
+    assert result["second eigenvalue's share"] == pytest.approx(result["the same, simulated from one factor"], abs=0.05)
+    assert result["the same by marginal likelihood"] == pytest.approx(0.8, abs=0.1)
 
 
 @pytest.mark.long
-def test_a_large_effect_is_found_no_effect_stays_still_and_a_push_among_pushes_is_rarely_called_a_mover():
+def test_a_push_among_pushes_is_rarely_a_mover():
+    """A large effect is found no effect stays still and a push among pushes is rarely called a mover."""
     one_verdict = importlib.import_module("simulations.profile").one_verdict
-    said = {
+    verdicts = {
         name: [one_verdict(pushes, effect, seed, 99) for seed in range(n)]
         for name, pushes, effect, n in (("large", 0.1, 1.0, 4), ("none", 0.0, 0.0, 6), ("as random", 0.5, None, 12))
     }
     movers = ("moves with the dial", "moves against it")
-    assert said["large"].count("moves with the dial") == 4
-    assert said["none"].count("does not move") >= 3
-    assert sum(said["as random"].count(name) for name in movers) <= 3
-    assert {verdict for each in said.values() for verdict in each} <= set(PROFILE_VERDICTS)
+    assert verdicts["large"].count("moves with the dial") == 4
+    assert verdicts["none"].count("does not move") >= 3
+    assert sum(verdicts["as random"].count(name) for name in movers) <= 3
+    assert {verdict for each in verdicts.values() for verdict in each} <= set(PROFILE_VERDICTS)
 
 
 @pytest.mark.long
-def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_planted_strongly_is_found():
+def test_every_case_of_the_probes_recovers_what_is_planted():
+    """Every case of the probes gives chances and finite means and what is planted strongly is found."""
     probes = importlib.import_module("simulations.probes")
     for group, settings in probes.CASES.items():
         _, draw = next(iter(settings))
@@ -122,8 +125,8 @@ def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_pla
     assert planted.another_label(rng, cosine=0.95, effect=0.0)["lost to erasure off 0"] == 0
     private = planted.own_ability(rng, shared=0.0, private=2.0)
     assert private["own: more than what is shared (p)"] < 0.01 < private["another model: more than what is shared (p)"]
-    told = planted.without_labels(rng, truth=2.0, understood=True)
-    assert told["ccs: AUROC off .5"] == 0
+    row = planted.without_labels(rng, truth=2.0, understood=True)
+    assert row["ccs: AUROC off .5"] == 0
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------
@@ -137,27 +140,28 @@ def test_every_scenario_has_its_answers_rates_and_intervals(monkeypatch):
     draws = Draws(None, {})
     for name in ("unrelated", "pure shift", "towards, much"):
         draws.add(("scenarios", name, 0), verdicts.judged(name, 0))
-    found = verdicts.told(draws.frame()).set_index("scenario")
-    assert found["n"].tolist() == [1, 1, 1]
-    assert found["push"].notna().tolist() == [False, True, True]
+    result = verdicts.told(draws.frame()).set_index("scenario")
+    assert result["n"].tolist() == [1, 1, 1]
+    assert result["push"].notna().tolist() == [False, True, True]
     stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "verdicts.csv")
-    assert {"signal_p_found", "C_A", "order_models", "threshold_shift"} <= set(found) & set(stored)
+    assert {"signal_p_found", "C_A", "order_models", "threshold_shift"} <= set(result) & set(stored)
 
 
 def test_intervals_that_leave_out_0_are_counted_by_scenario_and_over_all():
-    told = importlib.import_module("simulations.null_orders").told
-    table = told(pd.DataFrame({"cell": ["a", "b"] * 3, "towards": True, "away": False}))
+    summarise = importlib.import_module("simulations.null_orders").told
+    table = summarise(pd.DataFrame({"cell": ["a", "b"] * 3, "towards": True, "away": False}))
     assert table.iloc[-1].tolist() == ["all", 6, 1.0, 0.0, 1.0, pytest.approx(0.60967, abs=2e-5), 1.0]
 
 
 @pytest.mark.long
-def test_every_cell_of_the_red_team_has_the_targets_and_yes_rates_that_it_is_named_for():
-    for cell, own in red_team.CELLS.items():
-        options = {**own, "n_questions": 200}
+def test_every_cell_has_what_it_is_named_for():
+    """Every cell of the red team has the targets and yes rates that it is named for."""
+    for cell, cell_options in red_team.CELLS.items():
+        options = {**cell_options, "n_questions": 200}
         sweep, questions, panel, respondents = red_team.panel_of(np.random.default_rng(0), **options)
         assert list(panel.index) == list(questions["id"]) == sorted(sweep["question_id"].unique()), cell
         assert panel.shape[1] == options.get("n_models", 6) * options.get("framings", 3)
-        assert (respondents is None) == (not options.get("told", True))
+        assert (respondents is None) == (not options.get("models_known", True))
         if "rates" in options:
             assert panel.mean().mean() == pytest.approx(np.mean(options["rates"]), abs=0.05)
         assert (panel.isna().to_numpy().mean() > 0.05) == bool({"blank", "no_blank"} & set(options)), cell
@@ -165,29 +169,36 @@ def test_every_cell_of_the_red_team_has_the_targets_and_yes_rates_that_it_is_nam
         assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
 
 
-def test_topics_alone_are_not_called_reproduced_for_want_of_their_names_and_an_honest_dial_is():
+def test_topics_alone_are_not_called_reproduced():
+    """Topics alone are not called reproduced for want of their names and an honest dial is."""
     for cell, reproduced in (("exams untold", False), ("exams honest, untold", True)):
-        found = red_team.one_row(cell, 1, 99)
-        assert found["reproduced_if_named"], cell
-        assert (found["reproduced"] == "reproduced") == reproduced, cell
+        result = red_team.one_row(cell, 1, 99)
+        assert result["reproduced_if_named"], cell
+        assert (result["reproduced"] == "reproduced") == reproduced, cell
 
 
 def test_topics_that_no_text_knows_of_stand_for_none():
-    found = red_team.one_row("honest, misnamed", 5, 99)
-    assert (found["reproduced"], found["flags"]) == ("reproduced", "no topics known")
+    result = red_team.one_row("honest, misnamed", 5, 99)
+    assert (result["reproduced"], result["flags"]) == ("reproduced", "no topics known")
 
 
 @pytest.mark.parametrize(
     ("cell", "n_models", "hangs"),
     [("fine-tunes .95", 3, False), ("fine-tunes .7", 6, True), ("fine-tunes, apart", 6, True)],
 )
-def test_fine_tunes_of_one_model_are_not_called_reproduced_as_the_better_half_of_a_panel(cell, n_models, hangs):
-    found = red_team.one_row(cell, 0, 99)
-    assert (found["n_models"], found["hangs_on_kin"], found["reproduced"] == "reproduced") == (n_models, hangs, False)
+def test_fine_tunes_of_one_model_are_not_called_reproduced(cell, n_models, hangs):
+    """Fine tunes of one model are not called reproduced as the better half of a panel."""
+    result = red_team.one_row(cell, 0, 99)
+    assert (result["n_models"], result["hangs_on_kin"], result["reproduced"] == "reproduced") == (
+        n_models,
+        hangs,
+        False,
+    )
 
 
 @pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])
-def test_framings_of_one_model_cannot_be_judged_whether_or_not_a_table_says_so(cell):
+def test_framings_of_one_model_cannot_be_judged(cell):
+    """Framings of one model cannot be judged whether or not a table says so."""
     assert red_team.one_row(cell, 0, 19)["reproduced"] == "cannot be judged"
 
 
@@ -196,11 +207,16 @@ def test_answers_and_flags_are_counted_and_numbers_averaged():
     table = pd.DataFrame(rows, columns=["reproduced", "flags", "bits", "gain_low"])
     table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5)
     table = table.assign(reproduced_if_named=True, hangs_on_kin=[False, True])
-    found = red_team.operating_table(table).set_index("cell").loc["one"]
-    assert (found["n"], found["reproduced"], found["not_reproduced"], found["copies_among_the_targets"]) == (2, 1, 1, 1)
-    assert found["hangs_on_kin"] == 1
-    assert (found["reproduced_by_rule_3"], found["reproduced_were_topics_named"]) == (1, 2)
-    assert found["bits"] == pytest.approx(0.2)
+    result = red_team.operating_table(table).set_index("cell").loc["one"]
+    assert (result["n"], result["reproduced"], result["not_reproduced"], result["copies_among_the_targets"]) == (
+        2,
+        1,
+        1,
+        1,
+    )
+    assert result["hangs_on_kin"] == 1
+    assert (result["reproduced_by_rule_3"], result["reproduced_were_topics_named"]) == (1, 2)
+    assert result["bits"] == pytest.approx(0.2)
 
 
 # ---- the zoo ---------------------------------------------------------------------------------------------------------
@@ -213,7 +229,8 @@ def read():
 
 
 @pytest.mark.long
-def test_what_knows_nothing_gives_nothing_what_is_planted_is_found_and_chance_errs_as_rarely_as_an_interval(read):
+def test_chance_errs_as_rarely_as_an_interval(read):
+    """What knows nothing gives nothing what is planted is found and chance errs as rarely as an interval."""
     nothing, by_chance = read["expected"] == zoo.NOTHING, read["kind"].isin(zoo.BY_CHANCE)
     fixed = read[nothing & ~by_chance & ~read["kind"].isin(zoo.CARRIES)]
     assert set(fixed["says"]) <= {zoo.NOTHING, zoo.NO_NUMBER}, fixed
@@ -233,7 +250,8 @@ def test_the_stored_table_is_of_all_instruments_and_none_of_them_fails(read):
     assert (stored["opposed_found"] >= 0.9 * stored["opposed_n"]).all()
 
 
-def test_every_test_of_the_battery_is_in_the_zoo_and_its_first_number_has_a_value_of_nothing():
+def test_every_test_of_the_battery_is_in_the_zoo():
+    """Every test of the battery is in the zoo and its first number has a value of nothing."""
     assert {name.partition(",")[0] for name in zoo.TRIALS} >= set(BATTERY)
     lines = {name: test.headline for name, test in BATTERY.items()}
     assert not [name for name, line in lines.items() if math.isnan(line.chance)]

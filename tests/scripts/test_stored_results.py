@@ -17,8 +17,9 @@ def script():
     return importlib.import_module("stored_results")
 
 
-def test_every_file_of_a_stored_folder_and_every_picture_is_in_the_table_once_and_no_other(script):
-    named = [stored for own in script.RUNS.values() for stored in own.get("files", {})]
+def test_every_stored_file_is_in_the_table_once(script):
+    """Every file of a stored folder and every picture is in the table once and no other."""
+    named = [stored for entry in script.RUNS.values() for stored in entry.get("files", {})]
     assert len(named) == len(set(named))
     folders = [folder for folder in REFERENCE.iterdir() if folder.is_dir() and folder.name not in script.KEPT]
     there = [path for folder in (*folders, ROOT / "docs" / "images") for path in folder.rglob("*") if path.is_file()]
@@ -29,30 +30,33 @@ def test_every_file_of_a_stored_folder_and_every_picture_is_in_the_table_once_an
 def test_every_stored_run_is_quoted_on_a_page_or_read_by_another(script):
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs" / "numbers").rglob("*.yaml")]
     quoted = "\n".join([*(page.read_text(encoding="utf-8") for page in pages), *script.KEPT.values()])
-    read = {name for own in script.RUNS.values() for name in own.get("after", [])}
-    for name, own in script.RUNS.items():
+    read = {name for entry in script.RUNS.values() for name in entry.get("after", [])}
+    for name, entry in script.RUNS.items():
         shown = [
-            stored.removeprefix("tests/reference/").removeprefix("docs/") in quoted for stored in own.get("files", {})
+            stored.removeprefix("tests/reference/").removeprefix("docs/") in quoted for stored in entry.get("files", {})
         ]
         assert any(shown) or name in read, name
 
 
 def test_a_run_comes_after_those_that_it_reads(script):
     names = list(script.RUNS)
-    for name, own in script.RUNS.items():
+    for name, entry in script.RUNS.items():
         read = {
-            word.split("/")[1] for command in own["commands"] for word in command.split() if word.startswith("{runs}/")
+            word.split("/")[1]
+            for command in entry["commands"]
+            for word in command.split()
+            if word.startswith("{runs}/")
         }
-        after = set(own.get("after", []))
+        after = set(entry.get("after", []))
         assert read <= after, name
-        sources = {source for made in own.get("files", {}).values() for source in script.sources_of(made)}
+        sources = {source for made in entry.get("files", {}).values() for source in script.sources_of(made)}
         assert {source.split("/")[0] for source in sources} <= {name, *after}
         assert all(names.index(other) < names.index(name) for other in after)
 
 
 def test_every_command_is_one_that_its_program_understands(script, monkeypatch, tmp_path):
-    for name, own in script.RUNS.items():
-        for command in own["commands"]:
+    for name, entry in script.RUNS.items():
+        for command in entry["commands"]:
             words = script.words_of(command, name, tmp_path)
             assert words[0] == "python"
             if words[1] == "-m":
@@ -75,7 +79,8 @@ def test_a_run_that_is_there_goes_on_and_another_begins(script, tmp_path):
     assert script.words_of(command, "dials-seeds", tmp_path)[-1] == "--resume"
 
 
-def test_files_are_copied_byte_for_byte_and_nothing_is_where_one_is_missing(script, tmp_path):
+def test_files_are_copied_byte_for_byte(script, tmp_path):
+    """Files are copied byte for byte and nothing is where one is missing."""
     files = script.RUNS["default"]["files"]
     for source in files.values():
         path = tmp_path / "runs" / source

@@ -15,10 +15,18 @@ from onedial.selfreport.score.tuned_prediction import tuned_prediction
 def tables(n, right):
     """Test -> answers to n questions, every second of them known: all that is said is right, or the same throughout."""
     ids, known = [f"q{i}" for i in range(n)], np.arange(n) % 2.0
-    said = known if right else np.ones(n)
+    answers = known if right else np.ones(n)
     one = pd.DataFrame({"question_id": ids})
     sides = [(turn, side) for turn in ("opening", "rebuttal", "closing") for side in ("for", "against")]
-    options = {"p0": said * 1.0, "p1": 1 - said, "p2": 0.0, "p3": 0.0, "p4": 0.0, "label_A": 0.25, "chosen": 1 - said}
+    options = {
+        "p0": answers * 1.0,
+        "p1": 1 - answers,
+        "p2": 0.0,
+        "p3": 0.0,
+        "p4": 0.0,
+        "label_A": 0.25,
+        "chosen": 1 - answers,
+    }
     pressed = pd.DataFrame({
         "question_id": ids * 2, "variant": np.repeat(["authority, wrong", PRESSURES["authority, wrong"].control], n),
         "right": "r", "asserted": "x", "before": "r", "after": ["x" if right else "r"] * n + ["r"] * n,
@@ -28,8 +36,8 @@ def tables(n, right):
         "choices": pd.concat([one.assign(kind=kind, **options | {"chosen": 0.0}) for kind in ("", "idk")]),
         "pressure": pressed,
         "correction": one.assign(sample=0, first=known, second=known if not right else 1.0),
-        "confidence": one.assign(way="plain", confidence=said, likeliest=said, correct=known),
-        "properties": pd.DataFrame({"property": "length", "item": ids, "predicted": said, "actual": known}),
+        "confidence": one.assign(way="plain", confidence=answers, likeliest=answers, correct=known),
+        "properties": pd.DataFrame({"property": "length", "item": ids, "predicted": answers, "actual": known}),
         "passages": pd.concat(
             one.assign(passage=name, score=known + move * right)
             for name, move in {"none": 0, "useless": 0, "misleading": 0, "helpful": 1}.items()
@@ -39,28 +47,30 @@ def tables(n, right):
             "twin": [*range(n)] * 2, "unknowable": [1.0] * n + [0.0] * n, "score": 0.0,
             "abstained": [1.0] * n + [0.0 if right else 1.0] * n,
         }),
-        "hedges": one.assign(**{"first person": 1 - said, "impersonal": 0, "words": 5, "correct": known}),
-        "guesses": one.assign(n_guesses=1, top=said, top_right=known, total=said, any_right=known, text="a"),
+        "hedges": one.assign(**{"first person": 1 - answers, "impersonal": 0, "words": 5, "correct": known}),
+        "guesses": one.assign(n_guesses=1, top=answers, top_right=known, total=answers, any_right=known, text="a"),
         "reasoning": pd.concat(
-            one.assign(step=step, confidence=said * step, filler=0.0, correct=known, written="a", answer="b")
+            one.assign(step=step, confidence=answers * step, filler=0.0, correct=known, written="a", answer="b")
             for step in range(2)
         ),
         "debate": pd.DataFrame(
             [[key, turn, side, 0.9 if right else 0.5, 0.5, "a"] for key in ids for turn, side in sides],
             columns=["question_id", "turn", "side", "bet", "coin", "text"],
         ),
-        "critics": one.assign(author="it", margin=said, first=known),
+        "critics": one.assign(author="it", margin=answers, first=known),
     }  # fmt: skip
 
 
 def others(n, right):
     """The scores of the other programs, likewise: name -> (value, low, high)."""
     known = np.arange(n) % 2.0
-    said = known if right else np.ones(n)
+    answers = known if right else np.ones(n)
     words = [f"w{i}" for i in range(n)]
-    association = pd.DataFrame({"model": "m", "word": words, "predicted": said, "listed": known, "listed_again": known})
+    association = pd.DataFrame(
+        {"model": "m", "word": words, "predicted": answers, "listed": known, "listed_again": known}
+    )
     letters = pd.DataFrame(
-        {"model": "m", "predicted": np.where(said, "A", "B"), "perceived": np.where(known, "A", "B")}
+        {"model": "m", "predicted": np.where(answers, "A", "B"), "perceived": np.where(known, "A", "B")}
     )
     groups = pd.DataFrame({"model": "m", "group_id": np.repeat(words, 4), "measured_rank": [1, 2, 3, 4] * n})
     groups["predicted_rank"] = groups["measured_rank"] if right else [1, 4, 3, 2] * n
@@ -87,15 +97,15 @@ def others(n, right):
 
 
 def rows(n, right):
-    found = {}
+    result = {}
     topics = {f"q{i}": "None" for i in range(n)}  # a file of questions without topics
     for test, answers in tables(n, right).items():
         scores = battery_scores(test, answers.assign(respondent="it"), topics, 99)
         for (_, _, what), row in battery_overview(scores).iterrows():
-            found[f"{test}: {what}"] = tuple(row[["value", "low", "high"]].astype(float))
+            result[f"{test}: {what}"] = tuple(row[["value", "low", "high"]].astype(float))
         if test == "choices":
-            found["choices: dcs"] = tuple(scores["choices"].loc["it", ["dcs", "dcs_low", "dcs_high"]].astype(float))
-    return found | others(n, right)
+            result["choices: dcs"] = tuple(scores["choices"].loc["it", ["dcs", "dcs_low", "dcs_high"]].astype(float))
+    return result | others(n, right)
 
 
 @pytest.mark.parametrize("right", [True, False], ids=["all right", "all alike"])

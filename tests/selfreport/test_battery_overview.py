@@ -24,12 +24,13 @@ def index(*names):
     return pd.MultiIndex.from_tuples(names, names=["respondent", "part"])
 
 
-def test_a_test_that_a_plugin_adds_is_scored_screened_and_read_first_by_its_one_entry(monkeypatch):
-    own = replace(
+def test_a_plugins_test_is_read_first(monkeypatch):
+    """A test that a plugin adds is scored screened and read first by its one entry."""
+    added = replace(
         BATTERY["hedges"], scores={"late": lambda answers, draws: {"auroc": 0.7, "low": 0.6, "high": 0.8}},
         headline=area("late", "whatever"), reply="text",
     )  # fmt: skip
-    monkeypatch.setitem(BATTERY, "late", own)
+    monkeypatch.setitem(BATTERY, "late", added)
     answers = pd.DataFrame({"respondent": "it", "text": ["the same"] * 9})
     screening = screen_replies({"late": answers})
     overview = battery_overview(battery_scores("late", answers, {}), screening)
@@ -43,25 +44,26 @@ def test_a_share_has_wilson_s_interval_and_an_area_that_of_its_table():
         {"n": [9, 8], "n_unread": [0, 1], "auroc": [0.6, 0.7], "low": [0.4, np.nan], "high": [0.8, np.nan]},
         index(("it", "plain"), ("it", "gap named")),
     )
-    found = battery_overview({"confidence": confidence, "choices": choices}).droplevel("respondent")
+    result = battery_overview({"confidence": confidence, "choices": choices}).droplevel("respondent")
     low, high = wilson_interval(pd.Series([6]), pd.Series([20]))
-    row = found.loc[("choices", "right among four options")]
+    row = result.loc[("choices", "right among four options")]
     assert row[["n", "n_unread", "value", "low", "high", "chance"]].tolist() == pytest.approx(
         [20, 2, 0.3, low.item(), high.item(), 0.25]
     )
     assert row["status"] == ""
-    assert found.loc["confidence"].index.tolist() == ["AUROC of stated confidence: plain"]
-    assert found.loc["confidence"].iloc[0][["low", "high"]].tolist() == [0.4, 0.8]
+    assert result.loc["confidence"].index.tolist() == ["AUROC of stated confidence: plain"]
+    assert result.loc["confidence"].iloc[0][["low", "high"]].tolist() == [0.4, 0.8]
 
 
-def test_what_is_mostly_unread_cannot_be_asked_and_what_has_too_few_of_a_kind_says_so():
+def test_what_is_mostly_unread_cannot_be_asked():
+    """What is mostly unread cannot be asked and what has too few of a kind says so."""
     passages = pd.DataFrame(
         {"n": [3, 16], "n_unread": [13, 0], "shift": np.nan, "low": np.nan, "high": np.nan},
         index(("it", KNOWS_PASSAGE), ("other", KNOWS_PASSAGE)),
     )
     assert battery_overview({"passages": passages})["status"].tolist() == [CANNOT_BE_ASKED, TOO_FEW]
-    (said,) = overview_sentences(battery_overview({"passages": passages}))
-    assert said.startswith("no score of 2 respondents can be compared with chance; 1 have too few answers")
+    (sentence,) = overview_sentences(battery_overview({"passages": passages}))
+    assert sentence.startswith("no score of 2 respondents can be compared with chance; 1 have too few answers")
     few = passages.assign(shift=1.0, low=0.5, high=1.5)
     assert battery_overview({"passages": few})["value"].isna().tolist() == [True, False]
 
@@ -80,29 +82,31 @@ def asked(rule, test):
 
 def by_letter(prompt, instrument):
     spelt = list(instrument.reader.spellings.values())
-    return [2.0 if "A" in own else 0.0 for own in spelt]
+    return [2.0 if "A" in spellings else 0.0 for spellings in spelt]
 
 
 def by_first_line(prompt, instrument):
     first = next(line[0] for line in prompt.user.splitlines() if line[1:3] == ") ")
-    return [2.0 if first in own else 0.0 for own in instrument.reader.spellings.values()]
+    return [2.0 if first in spellings else 0.0 for spellings in instrument.reader.spellings.values()]
 
 
 def by_question(prompt, instrument):
     """The longer question or option: by what is shown and not by where it stands."""
     shown = {line[0]: len(line) for line in prompt.user.splitlines() if line[1:3] == ") "}
-    return [float(shown[next(iter(own)).strip()]) for own in instrument.reader.spellings.values()]
+    return [float(shown[next(iter(spellings)).strip()]) for spellings in instrument.reader.spellings.values()]
 
 
 @pytest.mark.parametrize("test", ["choices", "pairs", "unknowable"])
-def test_who_goes_by_the_letter_is_said_to_and_who_goes_by_what_is_shown_is_not(test):
+def test_who_goes_by_the_letter_is_said_to(test):
+    """Who goes by the letter is said to and who goes by what is shown is not."""
     assert asked(by_letter, test)["why"] == "goes by the letter"
     assert asked(by_question, test)["why"] == ""
     if test == "unknowable":
         assert asked(by_first_line, test)["why"] == "goes by the place"
 
 
-def test_who_always_says_the_same_is_said_to_and_its_scores_are_not_to_be_read():
+def test_who_always_says_the_same_is_said_to():
+    """Who always says the same is said to and its scores are not to be read."""
     replies = pd.DataFrame(
         {"respondent": ["it"] * 40 + ["other"] * 40, "text": ["Paris"] * 39 + [""] + list("ab") * 20}
     )

@@ -27,37 +27,40 @@ def scores(name, rule):
 def favouring(option, prompt, instrument):
     """Logits that favour what stands behind the letter of an option."""
     letter = next(key for key, text in lettered_options(prompt).items() if text == option)
-    return [9.0 if letter in own else 0.0 for own in instrument.reader.spellings.values()]
+    return [9.0 if letter in spellings else 0.0 for spellings in instrument.reader.spellings.values()]
 
 
 def knows(prompt, instrument):
-    return favouring(next(own[0] for text, own in OPTIONS.items() if text in prompt.user), prompt, instrument)
+    return favouring(next(options[0] for text, options in OPTIONS.items() if text in prompt.user), prompt, instrument)
 
 
 def gives_way(prompt, instrument):
     claimed = prompt.user.split("the answer is ")[1][0]
-    return [9.0 if claimed in own else 0.0 for own in instrument.reader.spellings.values()]
+    return [9.0 if claimed in spellings else 0.0 for spellings in instrument.reader.spellings.values()]
 
 
 def loves_a(prompt, instrument):
-    return [9.0 if "A" in own else 0.0 for own in instrument.reader.spellings.values()]
+    return [9.0 if "A" in spellings else 0.0 for spellings in instrument.reader.spellings.values()]
 
 
-def test_the_right_option_is_likely_to_who_knows_it_and_one_in_four_to_who_loves_a_letter():
+def test_the_right_option_is_likely_to_who_knows_it():
+    """The right option is likely to who knows it and one in four to who loves a letter."""
     assert scores("right option", knows).min() > 0.99
     assert scores("right option", loves_a).to_numpy() == pytest.approx(0.25, abs=1e-6)
 
 
-def test_the_claimed_option_is_likely_to_who_gives_way_and_not_to_who_knows():
+def test_the_claimed_option_is_likely_to_who_gives_way():
+    """The claimed option is likely to who gives way and not to who knows."""
     assert scores("claimed option", gives_way).min() > 0.99
     assert scores("claimed option", knows).max() < 0.01
 
 
-def test_who_says_what_is_wanted_scores_above_nought_and_who_says_yes_to_all_above_it_for_half():
-    found = scores(
+def test_who_says_what_is_wanted_scores_above_0():
+    """Who says what is wanted scores above nought and who says yes to all above it for half."""
+    result = scores(
         "says what is wanted", lambda prompt, _: [4.0 if "question below is yes" in prompt.user else -4.0, 0]
     )
-    assert (found > 0).all()
+    assert (result > 0).all()
     assert (scores("says what is wanted", lambda *_: [4.0, 0.0]) > 0).mean() == 0.5
 
 

@@ -80,7 +80,8 @@ def test_rotation_reads_knowledge_and_cancels_the_love_of_a_letter():
     assert (lover["label_A"] > 0.8).all()
 
 
-def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_elsewhere():
+def test_the_planted_follower_is_sycophantic():
+    """The planted follower is sycophantic where somebody claims and robust elsewhere."""
     asked = ask_pressure(Scripted(follows), ITEMS)
     scores = pressure_scores(asked)
     claims = ["authority, wrong", "authority, wrong in words", "another, sure", "another, unsure"]
@@ -98,7 +99,9 @@ def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_el
     ).all()
 
 
-def test_who_changes_at_every_word_is_not_called_moved_by_a_claim_and_a_sycophant_among_them_is():
+def test_who_changes_at_every_word_is_not_called_moved():
+    """Who changes at every word is not called moved by a claim and a sycophant among them is."""
+
     def fickle_sycophant(prompt, instrument):
         return follows(prompt, instrument) if "the answer is " in prompt.user else restless(prompt, instrument)
 
@@ -110,9 +113,9 @@ def test_who_changes_at_every_word_is_not_called_moved_by_a_claim_and_a_sycophan
     assert (scores.loc[claims, "low"] <= 0).all()
     assert (scores.loc[claims, "high"] >= 0).all()
     assert scores.loc[claims, "to_claim"].max() < 0.6
-    found = pressure_scores(ask_pressure(Scripted(fickle_sycophant), many, claims))
-    assert (found.loc[claims, "beyond_control"] > 0.5).all()
-    assert set(found.index) == {*claims, "asked again", "authority, silent"}
+    result = pressure_scores(ask_pressure(Scripted(fickle_sycophant), many, claims))
+    assert (result.loc[claims, "beyond_control"] > 0.5).all()
+    assert set(result.index) == {*claims, "asked again", "authority, silent"}
 
 
 def test_abstaining_is_an_option_that_scores_nothing_and_guessing_costs():
@@ -152,10 +155,10 @@ def test_probabilities_of_a_choice_are_geometric_means_over_rotations():
         key = tuple(lettered_options(prompt).values())
         return list(table.setdefault(key, rng.normal(size=4)))
 
-    found = ask_choices(Scripted(rule), ITEMS[:1])
+    result = ask_choices(Scripted(rule), ITEMS[:1])
     logs = []
     for option in ITEMS[0].options:
-        own = [np.log(np.exp(logits) / np.exp(logits).sum())[order.index(option)] for order, logits in table.items()]
-        logs.append(np.mean(own))
+        log_p = [np.log(np.exp(logits) / np.exp(logits).sum())[order.index(option)] for order, logits in table.items()]
+        logs.append(np.mean(log_p))
     expected = np.exp(logs) / np.exp(logs).sum()
-    np.testing.assert_allclose(found[["p0", "p1", "p2", "p3"]].to_numpy(float)[0], expected)
+    np.testing.assert_allclose(result[["p0", "p1", "p2", "p3"]].to_numpy(float)[0], expected)

@@ -34,13 +34,14 @@ def test_a_report_of_knowledge_rises_beside_the_helpful_passage_alone():
         base, item = own(prompt)
         return [base + 3.0 * (f"its answer is {item.options[0]}." in prompt.user), 0.0]
 
-    found = shifts(tracks)
-    assert found.loc["helpful", "low"] > 1
+    result = shifts(tracks)
+    assert result.loc["helpful", "low"] > 1
     for kind in ("useless", "misleading"):
-        assert found.loc[kind, "shift"] == pytest.approx(0)
+        assert result.loc[kind, "shift"] == pytest.approx(0)
 
 
-def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
+def test_who_takes_a_belief_for_a_fact_goes_by_truth():
+    """Who takes a belief for a fact says yes by truth in the first person."""
     statements = load_statements(FACTS)
     true = {each.text(): each.true for each in statements}
 
@@ -49,16 +50,17 @@ def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
         return [2.0 if fact or prompt.user.startswith("Mary") else -2.0, 0.0]
 
     scores = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})
-    found, gap = scores["beliefs"], scores["beliefs_gap"].loc["it"]
-    assert found.loc[("it", "first", 0.0), "says_yes"] == 0
-    assert found.loc[("it", "third", 0.0), "says_yes"] == 1
-    assert found.loc[("it", "first", 1.0), "says_yes"] == 1
+    result, gap = scores["beliefs"], scores["beliefs_gap"].loc["it"]
+    assert result.loc[("it", "first", 0.0), "says_yes"] == 0
+    assert result.loc[("it", "third", 0.0), "says_yes"] == 1
+    assert result.loc[("it", "first", 1.0), "says_yes"] == 1
     assert gap[["third_less_first", "of_true", "beyond"]].tolist() == [1, 0, 1]
     assert gap["low"] > 0.3
 
 
 @pytest.mark.parametrize("says", [lambda *_: 2.0, lambda prompt, _: 2.0 if "Mary" in prompt.user else -2.0])
-def test_who_always_says_yes_or_goes_by_a_name_grants_others_no_more_false_beliefs_than_true_ones(says):
+def test_who_always_says_yes_grants_no_false_beliefs(says):
+    """Who always says yes or goes by a name grants others no more false beliefs than true ones."""
     answers = ask_beliefs(Scripted(lambda *asked: [says(*asked), 0.0]), load_statements(FACTS))
     gap = battery_scores("beliefs", answers.assign(respondent="it"), {})["beliefs_gap"].loc["it"]
     assert gap["beyond"] == 0
@@ -79,12 +81,12 @@ def believer(lies, wrong_about=()):
 
     def rule(prompt, instrument):
         fact = fact_in(prompt)
-        said = TRUTH[fact] != (fact in wrong_about)
+        belief = TRUTH[fact] != (fact in wrong_about)
         if "wrong?" in prompt.user or (
             lies and any(each in prompt.user for each in ("You work for", "You are paid", "A friend of"))
         ):
-            said = not said
-        return [2.0 if said else -2.0, 0.0]
+            belief = not belief
+        return [2.0 if belief else -2.0, 0.0]
 
     return rule
 
@@ -94,7 +96,8 @@ def honesty_of(rule):
     return battery_scores("honesty", table, {}, 99)["honesty"].loc["it"], table
 
 
-def test_a_liar_says_what_it_does_not_believe_whether_or_not_its_belief_is_true():
+def test_a_liar_says_what_it_does_not_believe():
+    """A liar says what it does not believe whether or not its belief is true."""
     wrong = {fact.id for fact in FACTS[::4]}
     for wrong_about in ((), wrong):
         liar, table = honesty_of(believer(True, wrong_about))
@@ -122,7 +125,8 @@ def test_passing_on_the_unknowable_is_told_from_passing_on_everything():
     assert always["criterion"] < -1
 
 
-def test_no_twin_is_told_by_its_length_its_names_or_the_turn_at_which_it_is_asked():
+def test_no_twin_is_told_by_its_looks():
+    """No twin is told by its length its names or the turn at which it is asked."""
     turns = iter(range(10_000))
     shown = {each.text for pair in unknowable_twins() for each in pair}
 
@@ -136,6 +140,6 @@ def test_no_twin_is_told_by_its_length_its_names_or_the_turn_at_which_it_is_aske
         names,
     ):
         table = ask_unknowable(Scripted(answer)).assign(respondent="it")
-        found = battery_scores("unknowable", table, {})["unknowable"].loc["it"]
+        result = battery_scores("unknowable", table, {})["unknowable"].loc["it"]
         assert 0.2 < table["abstained"].mean() < 0.8
-        assert found["low"] <= 0 <= found["high"]
+        assert result["low"] <= 0 <= result["high"]

@@ -38,7 +38,8 @@ def test_each_side_speaks_in_every_turn_hears_the_other_and_opens_by_turns():
     assert [("speak for" in each) for each in opened] == [place % 2 == 0 for place in range(len(MOTIONS))]
 
 
-def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of_winning_are():
+def test_bets_of_a_winner_are_no_boast():
+    """Bets of who sees that one side wins are no boast and both sides sure of winning are."""
     fair = debate_scores(held(lambda shown: 5 if "coin" in shown else 7 if "speak for" in shown else 3), Draws())
     assert fair["beyond"].abs().max() < 0.01
     modest = debate_scores(held(lambda shown: 2 if "coin" in shown else 3), Draws())

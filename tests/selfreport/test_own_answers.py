@@ -52,14 +52,14 @@ def guesses(prompt, instrument):
 def test_planted_self_knowledge_is_found_and_coins_predict_nothing():
     tables = [ask_properties(Scripted(rule), QUESTIONS).assign(respondent=name) for name, rule in
               (("knows", predicts), ("guesses", guesses))]  # fmt: skip
-    found = battery_scores("properties", pd.concat(tables), TOPICS, 199)
-    scores = found["properties"]
+    result = battery_scores("properties", pd.concat(tables), TOPICS, 199)
+    scores = result["properties"]
     for name in ("first word", "length"):
         assert scores.loc[("knows", name), "accuracy"] == 1
     for name in ("first word", "length"):
         row = scores.loc[("guesses", name)]
         assert row["balanced_accuracy_low"] < 0.5 < row["balanced_accuracy_high"]
-    matrix = found["properties_matrix"]
+    matrix = result["properties_matrix"]
     assert matrix.loc["knows", "guesses"] > 0.95  # both behave alike, so one's knowledge is of the other too
     assert abs(matrix.loc["guesses", "knows"] - 0.5) < 0.15
 
@@ -80,15 +80,17 @@ def test_a_critic_that_mends_and_one_that_redraws_are_told_apart():
 
     tables = [ask_correction(Scripted(mends), QUESTIONS).assign(sample=0, respondent="mends")]
     tables += [ask_correction(Scripted(redraws(s)), QUESTIONS).assign(sample=s, respondent="redraws") for s in range(6)]
-    found = battery_scores("correction", pd.concat(tables), TOPICS)["correction"]
-    assert found.loc["mends", "confidence"] == 1
-    assert found.loc["mends", "critique"] > 0.6
-    null = found.loc["redraws"]
+    result = battery_scores("correction", pd.concat(tables), TOPICS)["correction"]
+    assert result.loc["mends", "confidence"] == 1
+    assert result.loc["mends", "critique"] > 0.6
+    null = result.loc["redraws"]
     assert null["critique"] == pytest.approx(null["null_critique"], abs=0.08)
     assert null["confidence"] == pytest.approx(null["null_confidence"], abs=0.08)
 
 
-def test_confidence_is_asked_in_every_way_and_planted_confidence_is_found_in_the_way_where_it_is():
+def test_planted_confidence_is_recovered_in_its_way():
+    """Confidence is asked in every way and planted confidence is found in the way where it is."""
+
     def rule(prompt, instrument):
         n = number(prompt)
         right = coin("right", n) < 0.5
@@ -101,12 +103,13 @@ def test_confidence_is_asked_in_every_way_and_planted_confidence_is_found_in_the
     asked = ask_confidence_ways(Scripted(rule), QUESTIONS)
     assert tuple(asked["way"].unique()) == CONFIDENCE_WAYS
     assert (asked.loc[asked["way"] == "gap named", "written"] == "It is hard.").all()
-    found = battery_scores("confidence", asked.assign(respondent="it"), TOPICS, 199)["confidence"].loc["it"]
-    assert found.loc["answer criticised", "auroc"] == 1
-    assert found.loc["plain", "low"] < 0.5 < found.loc["plain", "high"]
+    result = battery_scores("confidence", asked.assign(respondent="it"), TOPICS, 199)["confidence"].loc["it"]
+    assert result.loc["answer criticised", "auroc"] == 1
+    assert result.loc["plain", "low"] < 0.5 < result.loc["plain", "high"]
 
 
-def test_hedges_are_counted_as_whole_words_and_tell_who_doubts_its_wrong_answers():
+def test_hedges_are_counted_as_whole_words():
+    """Hedges are counted as whole words and tell who doubts its wrong answers."""
     assert count_hedges("Maybe. I'm not sure, but it is likely Rome; unlikely Oslo.") == {
         "first person": 1,
         "impersonal": 2,
@@ -120,8 +123,8 @@ def test_hedges_are_counted_as_whole_words_and_tell_who_doubts_its_wrong_answers
         n = number(prompt)
         return f"It is word{n}." if coin("right", n) < 0.5 else "I think it is probably nonsense."
 
-    found = battery_scores("hedges", ask_hedges(Scripted(rule), QUESTIONS).assign(respondent="it"), TOPICS, 99)
-    row = found["hedges"].loc["it"]
+    result = battery_scores("hedges", ask_hedges(Scripted(rule), QUESTIONS).assign(respondent="it"), TOPICS, 99)
+    row = result["hedges"].loc["it"]
     assert row["auroc"] == 1
     assert row["first person"] == pytest.approx(row["impersonal"])
     assert set(HEDGES) <= set(row.index)

@@ -52,10 +52,10 @@ def test_scores_set_pairs_beside_absolute_confidence_on_the_same_questions():
     for name in ("can you answer", "confidence in numbers", "P(IK)"):
         absolute[name] = rng.normal(size=N)
     table = pd.concat([asked, absolute], ignore_index=True).assign(respondent="it")
-    found = battery_scores("pairs", table, {each.id: str(each.topic) for each in QUESTIONS}, 199)
-    signals = found["pairs_signals"].loc["it"]
+    result = battery_scores("pairs", table, {each.id: str(each.topic) for each in QUESTIONS}, 199)
+    signals = result["pairs_signals"].loc["it"]
     assert signals.loc["pairs, Bradley-Terry", "auroc"] > 0.8
     assert signals.loc["pairs, Bradley-Terry", "gain"] > 0.1
-    facts = found["pairs"].loc["it"]
+    facts = result["pairs"].loc["it"]
     assert (facts["n"], facts["n_unread"], facts["circular"]) == (len(PAIRS), 0, 0)
     assert facts["error"] > 0

@@ -13,8 +13,8 @@ NOTHING = float("nan")
 
 def asked(variant, before, after, right="r", asserted="x"):
     n = len(before)
-    own = {"variant": variant, "right": right, "asserted": asserted, "before": list(before), "after": list(after)}
-    return pd.DataFrame({"question_id": [f"q{i}" for i in range(n)], **own}).replace({"-": np.nan})
+    columns = {"variant": variant, "right": right, "asserted": asserted, "before": list(before), "after": list(after)}
+    return pd.DataFrame({"question_id": [f"q{i}" for i in range(n)], **columns}).replace({"-": np.nan})
 
 
 def test_each_share_has_the_answers_it_is_a_share_of():
@@ -33,13 +33,14 @@ def test_each_share_has_the_answers_it_is_a_share_of():
     assert row["p"] == 1.0
 
 
-def test_a_shift_is_in_the_standard_deviations_of_the_base_on_the_questions_that_both_have():
+def test_a_shift_is_in_the_bases_standard_deviations():
+    """A shift is in the standard deviations of the base on the questions that both have."""
     scores = pd.DataFrame({"none": [0.0, 1, 2, 3, 9], "told": [1.0, 2, 3, 5, NOTHING], "mute": [1.0, *[NOTHING] * 4]})
-    found = standardised_shifts(scores, "none", n_bootstrap=99)
-    assert found.loc["told", ["n", "n_unread"]].tolist() == [4, 1]
-    assert found.loc["told", "shift"] == pytest.approx(1.25 / np.std([0, 1, 2, 3], ddof=1))
-    assert found.loc["mute", ["n", "n_unread"]].tolist() == [1, 4]
-    assert np.isnan(found.loc["mute", "shift"])
+    result = standardised_shifts(scores, "none", n_bootstrap=99)
+    assert result.loc["told", ["n", "n_unread"]].tolist() == [4, 1]
+    assert result.loc["told", "shift"] == pytest.approx(1.25 / np.std([0, 1, 2, 3], ddof=1))
+    assert result.loc["mute", ["n", "n_unread"]].tolist() == [1, 4]
+    assert np.isnan(result.loc["mute", "shift"])
     with pytest.raises(InputError, match="no condition 'calm' among none, told, mute"):
         standardised_shifts(scores, "calm")
     with pytest.raises(InputError, match="2 topics for 5 questions"):
@@ -64,7 +65,7 @@ def test_questions_that_say_the_same_six_times_tell_no_more_than_once():
 
 
 @pytest.mark.parametrize("n", [8, 40])
-def test_where_all_agree_the_interval_holds_every_share_that_would_often_show_as_this(n):
+def test_where_all_agree_the_interval_holds_likely_shares(n):
     """With a share of .05^(1/n) none of n is seen to move in one of twenty; a larger one would have shown."""
     moves = {"nobody": "r" * n, "all": "x" * n}
     ends = {}

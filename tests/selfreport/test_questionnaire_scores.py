@@ -22,23 +22,26 @@ SHROUT_FLEISS = np.array(
 
 def test_icc_and_alpha_of_shrout_and_fleiss_are_those_of_r():
     """psych::ICC and irr::icc: ICC2 .29 (.02 to .76), ICC2k .62 (.07 to .93); alpha of the judges is ICC3k, .91."""
-    found = intraclass_correlation(SHROUT_FLEISS)
-    assert found.single == pytest.approx(0.2898, abs=5e-5)
-    assert (found.single_low, found.single_high) == pytest.approx((0.0188, 0.7611), abs=5e-4)
-    assert found.average == pytest.approx(0.6201, abs=5e-5)
-    assert (found.average_low, found.average_high) == pytest.approx((0.0713, 0.9272), abs=2e-3)
+    result = intraclass_correlation(SHROUT_FLEISS)
+    assert result.single == pytest.approx(0.2898, abs=5e-5)
+    assert (result.single_low, result.single_high) == pytest.approx((0.0188, 0.7611), abs=5e-4)
+    assert result.average == pytest.approx(0.6201, abs=5e-5)
+    assert (result.average_low, result.average_high) == pytest.approx((0.0713, 0.9272), abs=2e-3)
     assert cronbach_alpha(SHROUT_FLEISS) == pytest.approx(0.9093, abs=5e-5)
 
 
-def test_who_says_three_to_everything_has_the_middle_of_the_scale_and_no_stability():
-    said = pd.DataFrame(
+def test_who_says_three_to_everything_has_the_middle():
+    """Who says three to everything has the middle of the scale and no stability."""
+    ratings = pd.DataFrame(
         [(i, a, 3.0, i >= 6) for i in range(10) for a in range(3)],
         columns=["item", "administration", "said", "reversed"],
     )
-    said["rating"] = said["said"].where(~said["reversed"], 5 - said["said"])
-    assert balanced_mean(said) == 2.5
+    ratings["rating"] = ratings["said"].where(~ratings["reversed"], 5 - ratings["said"])
+    assert balanced_mean(ratings) == 2.5
     scores = scores_of(
-        said.assign(model="m", condition="no task", presentation="one by one", follow_up="", expected=said["rating"])
+        ratings.assign(
+            model="m", condition="no task", presentation="one by one", follow_up="", expected=ratings["rating"]
+        )
     ).iloc[0]
     assert np.isnan(scores["icc_a1"])
     assert (scores["commonest"], scores["identical"]) == (1.0, 1.0)
@@ -52,14 +55,15 @@ def test_alpha_is_over_models_and_blank_where_there_are_too_few_of_them():
     ]
     table = pd.DataFrame(rows, columns=["model", "item", "administration", "rating"])
     table = table.assign(condition="no task", presentation="one by one", follow_up="")
-    found = coherence_of(table).iloc[0]
-    assert found["n_models"] == 12
-    assert found["alpha"] > 0.95
+    result = coherence_of(table).iloc[0]
+    assert result["n_models"] == 12
+    assert result["alpha"] > 0.95
     one = coherence_of(table[table["model"] == "m0"]).iloc[0]
     assert np.isnan(one["alpha"])
 
 
-def test_a_perfectly_repeated_profile_agrees_and_a_shift_of_level_does_not_count_as_agreement():
+def test_a_repeated_profile_agrees():
+    """A perfectly repeated profile agrees and a shift of level does not count as agreement."""
     profile = np.arange(1.0, 5.0)[:, None].repeat(3, axis=1)
     assert intraclass_correlation(profile).single == 1.0
     shifted = profile + np.array([0.0, 1.0, 2.0])
@@ -79,10 +83,11 @@ def planted(effect, n_items=20, n_administrations=5, seed=0):
     return pd.DataFrame(rows, columns=["condition", "administration", "item", "follow_up", "rating"])
 
 
-def test_the_mixed_model_finds_a_planted_effect_of_the_condition_and_none_where_there_is_none():
-    found = rating_model(planted(0.5), "no task").loc["condition: task"]
-    assert found["estimate"] == pytest.approx(0.5, abs=0.15)
-    assert found["p"] < 1e-6
+def test_the_mixed_model_recovers_a_planted_effect():
+    """The mixed model finds a planted effect of the condition and none where there is none."""
+    result = rating_model(planted(0.5), "no task").loc["condition: task"]
+    assert result["estimate"] == pytest.approx(0.5, abs=0.15)
+    assert result["p"] < 1e-6
     false = [rating_model(planted(0.0, seed=seed), "no task")["p"].iloc[0] < 0.05 for seed in range(20)]
     assert sum(false) <= 4
     table = planted(0.5)
@@ -111,7 +116,8 @@ def test_giving_way_is_told_from_thinking_again():
     assert thinks_again.loc["deference", "change"] == 0.0
 
 
-def test_beside_the_study_stands_what_the_tables_say_of_all_conditions_together():
+def test_beside_the_study_stand_all_conditions_together():
+    """Beside the study stands what the tables say of all conditions together."""
     conditions = ["no task", "computation"]
     scores = pd.DataFrame(
         {
@@ -130,9 +136,9 @@ def test_beside_the_study_stands_what_the_tables_say_of_all_conditions_together(
     accuracy = pd.DataFrame({"right": [1.0, 0.5, 0.0, np.nan]}, pairs)
     follow_ups = pd.MultiIndex.from_product([["it", "other"], ["neutral", "doubting"]], names=["model", "follow_up"])
     changes = pd.DataFrame({"change": [-0.2, 9.0, 0.0, 9.0]}, follow_ups)
-    found = beside_self_efficacy(scores, coherence, accuracy, changes, 10)
-    assert found["one by one"].tolist() == pytest.approx([0.6, 0.9, 0.9, 35 / 40, -1.0, 3.0, 0.5, 0.5])
+    result = beside_self_efficacy(scores, coherence, accuracy, changes, 10)
+    assert result["one by one"].tolist() == pytest.approx([0.6, 0.9, 0.9, 35 / 40, -1.0, 3.0, 0.5, 0.5])
     nothing = np.nan
     expected = [nothing, nothing, nothing, 0.7, nothing, 1.5, 0.5, 0.5]
-    assert found["all at once"].tolist() == pytest.approx(expected, nan_ok=True)
-    assert found["study"].notna().all()
+    assert result["all at once"].tolist() == pytest.approx(expected, nan_ok=True)
+    assert result["study"].notna().all()

@@ -48,7 +48,8 @@ class Planted:
                 )
 
 
-def test_someone_who_agrees_with_what_speaks_for_them_scores_high_on_every_item():
+def test_who_agrees_with_praise_scores_high():
+    """Someone who agrees with what speaks for them scores high on every item."""
     questionnaire = load_questionnaire()
     speaks_against = {item.slots["statement"] for item in questionnaire.items if item.sign < 0}
     sure = Planted(lambda statement: 1 if statement in speaks_against else 4)
@@ -73,12 +74,13 @@ def test_each_statement_sees_the_ratings_before_it_and_the_condition_once():
     administer(respondent, load_questionnaire(), "computation", 1, follow_ups=())
     assert [len(prompt.earlier) for prompt in respondent.seen] == list(range(10))
     last = respondent.seen[-1]
-    said = "".join(user + answer for user, answer in last.earlier) + last.user
-    assert said.count("In a moment you will be given tasks") == 1
+    whole = "".join(user + answer for user, answer in last.earlier) + last.user
+    assert whole.count("In a moment you will be given tasks") == 1
     assert {answer for _, answer in last.earlier} == {"Answer: 3"}
 
 
-def test_follow_ups_are_asked_of_each_rating_and_a_revision_is_in_the_items_own_direction():
+def test_follow_ups_are_asked_of_each_rating():
+    """Follow ups are asked of each rating and a revision is in the items own direction."""
     questionnaire = load_questionnaire()
     rows = administer(Planted(lambda _: 2, {"doubting": -1, "encouraging": 1}), questionnaire, "no task", 0)
     wide = rows.pivot(index="item", columns="follow_up", values="rating")
@@ -101,10 +103,12 @@ def test_a_scale_of_ones_own_is_read_and_a_broken_one_refused(tmp_path):
     sentences = ["I can solve most problems.", "If someone opposes me I find a way.", "It is easy for me to give up."]
     lines = [f"{sentences[0]},1", f"{sentences[1]},1", f"{sentences[2]},-1"]
     file.write_text("\n".join(["text,keyed", *lines]))
-    own = load_questionnaire(file)
-    assert [(item.slots["statement"], item.sign) for item in own.items] == list(zip(sentences, (1, 1, -1), strict=True))
+    questionnaire = load_questionnaire(file)
+    assert [(item.slots["statement"], item.sign) for item in questionnaire.items] == list(
+        zip(sentences, (1, 1, -1), strict=True)
+    )
     respondent = Planted(lambda _: 3)
-    administer(respondent, own, "no task", 0, follow_ups=())
+    administer(respondent, questionnaire, "no task", 0, follow_ups=())
     shown = {re.search(r"Statement: (.*)", prompt.user)[1] for prompt in respondent.seen}
     assert shown == set(sentences)  # as they were written, with nothing before them
     file.write_text("text,keyed\nSolve it.,2\nGive up.,1\n")
@@ -122,9 +126,9 @@ def test_every_condition_has_five_graded_tasks_whose_keys_are_right():
     assert list(conditions()) == ["no task", *tasks]
     assert "{options}" not in "".join(conditions().values())
     assert "\nA) " in conditions()["summarising"]
-    for own in tasks.values():
-        assert [task.level for task in own] == [1, 2, 3, 4, 5]
-        for task in own:
+    for of_condition in tasks.values():
+        assert [task.level for task in of_condition] == [1, 2, 3, 4, 5]
+        for task in of_condition:
             assert grade_answer(task, task.answers[0]).outcome == "right"
             if task.options:
                 assert (

@@ -16,7 +16,7 @@ def asked(sure):
 
     def rule(prompt, instrument):
         shown = " ".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
-        answer = next(found for text, found in KNOWN.items() if text in shown)
+        answer = next(result for text, result in KNOWN.items() if text in shown)
         if instrument.name == "reasoning, steps":
             more = " and so on" * (3 * (answer != "xyz"))  # right reasonings are longer
             return f"It may be {answer}{more}.\nStep 2: So it is {answer}.\nStep 3: It is {answer}."
@@ -32,10 +32,11 @@ def test_a_filler_says_nothing_at_the_same_length():
     assert filler("So it is 1,789.") == ".. .. .. ......"
 
 
-def test_confidence_that_rises_where_the_steps_hold_the_truth_is_found_and_starts_from_nothing():
-    found = reasoning_scores(
+def test_rising_confidence_is_recovered():
+    """Confidence that rises where the steps hold the truth is found and starts from nothing."""
+    result = reasoning_scores(
         asked(lambda answer, thoughts: 8 if answer != "xyz" and answer in thoughts else 4), Draws(TOPICS)
     )
-    assert found.loc["rise", ["n", "n_unread", "right", "auroc"]].tolist() == [40, 0, 0.5, 1.0]
-    assert found.loc["step 0", "auroc"] == 0.5
-    assert found.loc["step 1", "auroc"] == 1.0
+    assert result.loc["rise", ["n", "n_unread", "right", "auroc"]].tolist() == [40, 0, 0.5, 1.0]
+    assert result.loc["step 0", "auroc"] == 0.5
+    assert result.loc["step 1", "auroc"] == 1.0

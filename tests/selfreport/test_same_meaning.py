@@ -21,7 +21,9 @@ def test_a_judge_that_reads_is_heard_and_one_that_cannot_be_read_is_no_no():
 
 
 @pytest.mark.parametrize("habit", ["letter A", "letter B", "first line", "last line", "first answer"])
-def test_who_goes_by_letter_place_or_order_says_of_no_pair_that_it_is_the_same(habit):
+def test_who_goes_by_letters_finds_no_pair_alike(habit):
+    """Who goes by letter place or order says of no pair that it is the same."""
+
     def rule(prompt, instrument):
         letters = list(lettered_options(prompt))
         same = next(letter for letter, option in lettered_options(prompt).items() if "same" in option)

@@ -50,7 +50,8 @@ def test_120_words_have_four_different_options_each():
         assert all(re.fullmatch("[a-z]+", option) for option in options)
 
 
-def test_who_says_yes_to_all_words_scores_as_such_and_an_unread_one_is_missing():
+def test_who_says_yes_to_all_words_scores_as_such():
+    """Who says yes to all words scores as such and an unread one is missing."""
     words = list(association_words())[:10]
     yes = Planted(
         **{
@@ -75,7 +76,8 @@ def asked(forecast, reply, sees):
     return ask_restriction(Planted(**rules), REQUESTS)
 
 
-def test_a_prediction_is_graded_by_what_the_reply_does_and_not_by_what_is_thought_of_it():
+def test_a_prediction_is_graded_by_what_the_reply_does():
+    """A prediction is graded by what the reply does and not by what is thought of it."""
     table = asked(
         lambda text: "lock" not in text,
         lambda text: "I'm sorry, I can't help with that." if "sing" in text else "Like this.",

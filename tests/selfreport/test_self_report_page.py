@@ -43,7 +43,8 @@ def test_what_a_model_writes_is_shown_and_not_run(run):
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_a_score_differs_from_knowing_nothing_only_where_its_interval_leaves_that_out():
+def test_a_score_differs_only_where_its_interval_does():
+    """A score differs from knowing nothing only where its interval leaves that out."""
     table = pd.DataFrame(
         {"auroc": [0.8, 0.6, 0.2], "low": [0.6, 0.4, 0.1], "high": [0.9, 0.7, 0.4], "n": 40, "n_unread": [0, 0, 0]},
         index=pd.MultiIndex.from_tuples([("m", "a"), ("m", "b"), ("m", "c")], names=["respondent", "author"]),

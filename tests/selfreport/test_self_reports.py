@@ -18,7 +18,8 @@ def test_the_expected_value_and_spread_of_planted_probabilities():
     assert all(math.isnan(value) for value in Scale("options", ("a", "b")).expectation([0.5, 0.5]))
 
 
-def test_stated_confidence_is_the_mean_over_all_number_tokens_and_the_value_the_likeliest():
+def test_stated_confidence_is_over_all_number_tokens():
+    """Stated confidence is the mean over all number tokens and the value the likeliest."""
     logits = np.log(np.array([0.0, 0.1, 0, 0, 0, 0, 0, 0, 0.3, 0.6]) + 1e-12)
     given = response_from_logits(CONFIDENCE_IN_NUMBERS.scale, logits, 0.9)
     assert given.value == pytest.approx(0.945)
@@ -36,7 +37,8 @@ def test_a_respondent_that_states_what_it_believes_is_read_as_calibrated(truth):
 
 
 @pytest.mark.parametrize("name", ["P(True)", "P(IK)", "will answer", "stands by it, doubted"])
-def test_lettered_forms_cross_order_and_letter_and_yes_is_always_the_affirmative(name):
+def test_lettered_forms_cross_order_and_letter(name):
+    """Lettered forms cross order and letter and yes is always the affirmative."""
     report = SELF_REPORTS[name]
     assert list(report.forms) == ["A first", "A second", "B first", "B second"]
     item = Item("q", {slot: f"some {slot}" for slot in report.forms["A first"].template.slots})
@@ -53,7 +55,8 @@ def asked(**columns):
     return pd.DataFrame({"question_id": ["a", "b"], "mass": [1.0, 1.0], "margin": np.nan, "expected": np.nan} | columns)
 
 
-def test_scores_turn_reversed_statements_round_and_leave_out_what_is_unread():
+def test_scores_turn_reversed_statements():
+    """Scores turn reversed statements round and leave out what is unread."""
     report = SELF_REPORTS["self-efficacy"]
     items = [Item("a", {"statement": "do"}), Item("b", {"statement": "don't"}, sign=-1)]
     assert report.scores("1 is low", asked(expected=[3.0, 1.5]), items).tolist() == [3.0, 3.5]

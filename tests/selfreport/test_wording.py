@@ -21,7 +21,8 @@ def test_each_way_of_speaking_is_found_where_it_was_written_and_no_other(kind):
     assert sum(counts[other] for other in WORDING if other != kind) == 0
 
 
-def test_what_is_denied_or_stands_within_another_word_or_in_another_language_is_not_counted():
+def test_what_is_denied_is_not_counted():
+    """What is denied or stands within another word or in another language is not counted."""
     assert code_wording("I can't. I cannot. Unlikely! The uncertainly known one.")["assertive"] == 0
     assert code_wording("I do not feel that this is mine.")["anthropomorphic"] == 0
     assert code_wording("Ich bin der Beste, und es ist perhaps nicht auf der Liste.") == dict.fromkeys(
@@ -31,13 +32,14 @@ def test_what_is_denied_or_stands_within_another_word_or_in_another_language_is_
 
 def test_shares_are_of_all_words_and_a_text_without_words_has_none():
     rows = [("a", NO_TASK, "I can."), ("a", NO_TASK, "It is what it is, said the sea."), ("b", NO_TASK, "")]
-    found = wording_scores(pd.DataFrame(rows, columns=["model", "condition", "text"]))
-    assert found.loc[("a", NO_TASK), "assertive"] == pytest.approx(100 / 10)
-    assert found.loc[("b", NO_TASK), ["n", "n_empty"]].tolist() == [1, 1]
-    assert found.loc[("b", NO_TASK), list(WORDING)].isna().all()
+    result = wording_scores(pd.DataFrame(rows, columns=["model", "condition", "text"]))
+    assert result.loc[("a", NO_TASK), "assertive"] == pytest.approx(100 / 10)
+    assert result.loc[("b", NO_TASK), ["n", "n_empty"]].tolist() == [1, 1]
+    assert result.loc[("b", NO_TASK), list(WORDING)].isna().all()
 
 
-def test_what_is_explained_is_the_reply_that_was_written_to_the_same_statements():
+def test_explained_is_the_reply_to_the_same_statements():
+    """What is explained is the reply that was written to the same statements."""
     seen = []
 
     class Explains:

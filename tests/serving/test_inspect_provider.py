@@ -50,8 +50,8 @@ def test_an_evaluation_reads_what_the_model_writes(folder, model, magnitude):
     push = vector * magnitude if magnitude else None
     wanted = [model.generate(question, push, max_new_tokens=8) for question in QUESTIONS]
     assert [sample.output.completion for sample in log.samples] == wanted
-    told = log.samples[0].output.metadata
-    assert (told["magnitude"], told["weights"]) == (magnitude, model.identity.fingerprint)
+    metadata = log.samples[0].output.metadata
+    assert (metadata["magnitude"], metadata["weights"]) == (magnitude, model.identity.fingerprint)
 
 
 def test_the_unsteered_model_is_inspects_own(folder):

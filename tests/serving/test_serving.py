@@ -155,8 +155,8 @@ def test_a_key_is_needed_where_one_is_given(dial):
     with TestClient(server_of(dial, key="secret")) as client:
         assert client.get("/v1/models").status_code == 401
         assert client.get("/v1/models", headers={"Authorization": "Bearer other"}).status_code == 401
-        told = client.get("/v1/models", headers={"Authorization": "Bearer secret"}).json()
-    assert [each["id"] for each in told["data"]] == ["tiny"]
+        listed = client.get("/v1/models", headers={"Authorization": "Bearer secret"}).json()
+    assert [each["id"] for each in listed["data"]] == ["tiny"]
 
 
 def test_a_client_that_leaves_frees_its_place(dial):

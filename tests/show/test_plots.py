@@ -12,7 +12,8 @@ def points(axes):
     return {line.get_gid(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_gid()}
 
 
-def test_the_first_row_of_a_forest_is_on_top_and_its_bar_ends_where_the_interval_does():
+def test_the_first_row_of_a_forest_is_on_top():
+    """The first row of a forest is on top and its bar ends where the interval does."""
     (axes,) = forest(TABLE, "x").figure.axes
     labels = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
     assert sorted(labels, key=labels.get, reverse=True) == ["a", "b", "c"]
@@ -22,7 +23,8 @@ def test_the_first_row_of_a_forest_is_on_top_and_its_bar_ends_where_the_interval
     assert points(axes)["named: a: 0.500 [0.400, 0.600]"] == (0.5, labels["a"])
 
 
-def test_groups_of_one_row_lie_side_by_side_and_several_values_without_groups_are_strokes_with_a_median():
+def test_groups_of_one_row_lie_side_by_side():
+    """Groups of one row lie side by side and several values without groups are strokes with a median."""
     twice = pd.concat([TABLE.assign(run="one"), TABLE.assign(run="two")])
     (axes,) = forest(twice, "x", points=Points(by="run")).figure.axes
     heights = [y for name, (_, y) in points(axes).items() if name.startswith("named: a")]

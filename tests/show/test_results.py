@@ -40,7 +40,8 @@ def stored(tmp_path):
         yield Stored(run, RESULTS, WORDS)
 
 
-def test_a_table_is_stored_under_its_name_and_read_back_with_its_rows_named(stored):
+def test_a_table_is_read_back_under_its_name(stored):
+    """A table is stored under its name and read back with its rows named."""
     pd.testing.assert_frame_equal(stored["scores"], TABLE.rename_axis("name"))
     assert stored.numbers("summary")["n"] == 2
 
@@ -57,7 +58,8 @@ def test_the_page_says_what_is_there_and_nothing_of_what_is_not(stored):
     assert section_of("summary", stored) is None
 
 
-def test_the_terminal_prints_the_same_numbers_and_doubts_lead_to_their_result(stored):
+def test_the_terminal_prints_the_same_numbers(stored):
+    """The terminal prints the same numbers and doubts lead to their result."""
     console = Console(file=io.StringIO(), width=80, color_system=None)
     print_results(stored, "It works.", console=console)
     assert "0.250" in console.file.getvalue()

@@ -20,12 +20,13 @@ WANTED = pd.Index(["cid", "ann"])
         ["x", "x", "y"],
     ],
 )
-def test_labels_by_name_or_in_the_order_of_the_matrix_are_those_of_the_wanted(labels):
+def test_labels_follow_the_wanted_order(labels):
+    """Labels by name or in the order of the matrix are those of the wanted."""
     assert labels_of(labels, ANSWERS.columns, WANTED, "groups").tolist() == ["y", "x"]
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "message"),
     [
         ({"ann": "x", "bob": "x"}, "the groups say nothing of cid"),
         ({"ann": None, "bob": "x", "cid": "y"}, "the groups say nothing of ann"),
@@ -34,12 +35,12 @@ def test_labels_by_name_or_in_the_order_of_the_matrix_are_those_of_the_wanted(la
         (pd.Series(["x", "y", "z"], index=["ann", "ann", "cid"]), "the groups name ann more than once"),
     ],
 )
-def test_labels_that_leave_one_out_or_do_not_fit_are_refused(labels, said):
-    with pytest.raises(InputError, match=said):
+def test_labels_that_leave_one_out_or_do_not_fit_are_refused(labels, message):
+    with pytest.raises(InputError, match=message):
         labels_of(labels, ANSWERS.columns, WANTED, "groups")
 
 
 def test_wordings_of_one_question_count_once():
-    found = np.array([[True, False], [True, False], [False, False], [True, True]])
-    assert counted_once(found, np.array(["a", "a", "b", "c"])).tolist() == [2, 1]
-    assert counted_once(found, None).tolist() == [3, 1]
+    result = np.array([[True, False], [True, False], [False, False], [True, True]])
+    assert counted_once(result, np.array(["a", "a", "b", "c"])).tolist() == [2, 1]
+    assert counted_once(result, None).tolist() == [3, 1]

@@ -15,6 +15,6 @@ def test_an_interval_never_leaves_0_to_1_whatever_rounding_does():
 
 
 def test_nothing_is_a_share_of_a_whole_that_is_zero_in_every_resample():
-    found, whole = share_of(np.ones(4), np.zeros(4), np.ones((9, 4)))
+    result, whole = share_of(np.ones(4), np.zeros(4), np.ones((9, 4)))
     assert (whole.low, whole.high) == (0, 0)
-    assert np.isnan([found.value, found.low, found.high]).all()
+    assert np.isnan([result.value, result.low, result.high]).all()

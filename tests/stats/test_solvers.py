@@ -25,8 +25,8 @@ def cosine(one, other):
 @pytest.fixture(scope="module", params=[(300, 40), (80, 200)], ids=["more questions", "more coordinates"])
 def sample(request):
     n, d = request.param
-    found = planted({"a": 1.5, "b": 0.7}, n=n, d=d, unknown=0.0)
-    return Training.of(found.rows), found.truth.to_numpy()
+    result = planted({"a": 1.5, "b": 0.7}, n=n, d=d, unknown=0.0)
+    return Training.of(result.rows), result.truth.to_numpy()
 
 
 def test_rows_are_standardised_and_the_axes_rebuild_them(sample):
@@ -40,12 +40,12 @@ def test_rows_are_standardised_and_the_axes_rebuild_them(sample):
 @pytest.mark.parametrize("penalty", PENALTIES[1:])
 def test_logistic_regression_is_scikit_learns(sample, penalty):
     training, labels = sample
-    found = logistic(training, labels, [penalty])[0]
+    result = logistic(training, labels, [penalty])[0]
     for column in range(labels.shape[1]):
         strength = penalty * training.unit * len(labels)
         expected = LogisticRegression(C=1 / strength, max_iter=10_000, tol=1e-8).fit(training.rows, labels[:, column])
-        assert cosine(found[:, column], expected.coef_[0]) > 0.999
-        assert np.linalg.norm(found[:, column]) == pytest.approx(np.linalg.norm(expected.coef_[0]), rel=0.02)
+        assert cosine(result[:, column], expected.coef_[0]) > 0.999
+        assert np.linalg.norm(result[:, column]) == pytest.approx(np.linalg.norm(expected.coef_[0]), rel=0.02)
 
 
 def test_questions_without_a_label_count_for_nothing(sample):
@@ -53,22 +53,22 @@ def test_questions_without_a_label_count_for_nothing(sample):
     rows = training.rows * training.scale + training.mean
     some = labels.copy()
     some[::4, 0] = np.nan
-    found = logistic(training, some, [0.3])[0][:, 0]
+    result = logistic(training, some, [0.3])[0][:, 0]
     known = np.isfinite(some[:, 0])
     strength = 0.3 * training.unit * known.sum()
     expected = LogisticRegression(C=1 / strength, max_iter=10_000).fit(
         training.standardised(rows)[known], some[known, 0]
     )
-    assert cosine(found, expected.coef_[0]) > 0.998
+    assert cosine(result, expected.coef_[0]) > 0.998
     assert cosine(logistic(training, some, [0.3])[0][:, 1], logistic(training, labels, [0.3])[0][:, 1]) > 0.9999
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_ridge_is_scikit_learns(sample, penalty):
     training, labels = sample
-    found = ridge(training, labels, [penalty])[0]
+    result = ridge(training, labels, [penalty])[0]
     expected = Ridge(alpha=penalty * training.unit * len(labels)).fit(training.rows, 2 * labels - 1).coef_
-    np.testing.assert_allclose(found.T, expected, atol=1e-8)
+    np.testing.assert_allclose(result.T, expected, atol=1e-8)
 
 
 def test_the_shrinkage_is_scikit_learns(sample):
@@ -76,7 +76,8 @@ def test_the_shrinkage_is_scikit_learns(sample):
     assert ledoit_wolf(training) == pytest.approx(ledoit_wolf_shrinkage(training.rows, assume_centered=True), rel=1e-9)
 
 
-def test_a_number_that_tells_nothing_gets_no_slope_and_separated_answers_a_finite_one():
+def test_a_separated_answer_gets_a_finite_slope():
+    """A number that tells nothing gets no slope and separated answers a finite one."""
     truth = np.r_[np.zeros(20), np.ones(20)]
     assert fit_logistic(np.ones((40, 1)), truth)[1] == 0
     assert fit_logistic(np.arange(40.0)[:, None], np.ones(40))[1] == 0
@@ -94,10 +95,12 @@ def test_the_mean_difference_scores_as_the_stream_projected_on_it(sample):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_planted_direction_is_recovered_by_every_method(method):
-    found = planted({"a": 3.0}, n=3000, d=24, topic_effect=0.0)
-    training = Training.of(found.rows)
-    weight = METHODS[method](training, found.truth.to_numpy(), [0.03])[0][:, 0] / training.scale
+    result = planted({"a": 3.0}, n=3000, d=24, topic_effect=0.0)
+    training = Training.of(result.rows)
+    weight = METHODS[method](training, result.truth.to_numpy(), [0.03])[0][:, 0] / training.scale
     # The best linear reader of a shift s in noise of covariance C is C^-1 s; the mean difference is s itself.
-    within = np.cov((found.rows - found.truth.to_numpy() @ found.directions["a"][None] * 3.0).T)
-    expected = found.directions["a"] if method == "mean_difference" else np.linalg.solve(within, found.directions["a"])
+    within = np.cov((result.rows - result.truth.to_numpy() @ result.directions["a"][None] * 3.0).T)
+    expected = (
+        result.directions["a"] if method == "mean_difference" else np.linalg.solve(within, result.directions["a"])
+    )
     assert cosine(weight, expected) > 0.97

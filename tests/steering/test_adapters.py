@@ -41,8 +41,8 @@ def logits_of(model, prompts):
 
 
 def rate(table, setting):
-    own = table[table["setting"] == setting]
-    return (own["margin"] > 0).mean()
+    at_setting = table[table["setting"] == setting]
+    return (at_setting["margin"] > 0).mean()
 
 
 def test_the_training_questions_are_answered_yes_as_often_as_wanted(model, adapter):
@@ -103,16 +103,16 @@ def margins_of(model):
 
 def held_out_accuracy(model, answers):
     with tuned_to_answers(model, ASKED[::2], answers[::2], passes=4, learning_rate=3e-3):
-        found = margins_of(model)
-    return sum((margin > 0) == bool(answer) for margin, answer in list(zip(found, answers, strict=True))[1::2]) / 40
+        result = margins_of(model)
+    return sum((margin > 0) == bool(answer) for margin, answer in list(zip(result, answers, strict=True))[1::2]) / 40
 
 
 @pytest.mark.long
-def test_after_equal_tuning_each_model_predicts_its_own_leaning_better_than_the_other_does_and_no_coin():
+def test_each_tuned_model_predicts_its_own_leaning_best():
     """Each model's answers are its own untuned leaning, which nothing in the question shows."""
     models = [outspoken_model(architecture="llama", seed=seed) for seed in (1, 11)]
     plain = [margins_of(model) for model in models]
-    leanings = [[float(margin > sorted(own)[40]) for margin in own] for own in plain]
+    leanings = [[float(margin > sorted(margins)[40]) for margin in margins] for margins in plain]
     grid = [[held_out_accuracy(model, answers) for answers in leanings] for model in models]
     assert grid[0][0] + grid[1][1] - grid[0][1] - grid[1][0] > 0.4
     coins = [float(digit) for digit in f"{0x9E3779B97F4A7C15F39CC:080b}"[-80:]]

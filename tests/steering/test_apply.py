@@ -102,7 +102,8 @@ def test_a_second_generate_in_the_same_context_has_its_own_prompt(llama):
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_plain_forwards_are_steered_at_each_rows_last_token_and_padding_is_untouched(model, side):
+def test_each_row_is_steered_at_its_last_token(model, side):
+    """Plain forwards are steered at each rows last token and padding is untouched."""
     vector = vector_of(model)
     batch = model.tokenise(PROMPTS, side=side)
     before = model.read_residual(batch, [LAYER], "all")[:, 0]

@@ -35,13 +35,13 @@ def test_the_quick_way_equals_a_steered_respondent(model, name, positions):
     assert list(table.columns) == ASKED_COLUMNS
     for magnitude in (0.0, 0.3):
         plain = answers_in_order(SteeredRespondent(model, intervention, magnitude), prompts, instrument)
-        own = table[table["magnitude"] == magnitude]
-        assert own["mass"].to_numpy() == pytest.approx([each.mass for each in plain], abs=1e-4)
+        at_magnitude = table[table["magnitude"] == magnitude]
+        assert at_magnitude["mass"].to_numpy() == pytest.approx([each.mass for each in plain], abs=1e-4)
         if instrument.scale.kind == "yes/no":
-            assert own["margin"].to_numpy() == pytest.approx([each.margin for each in plain], abs=1e-3)
+            assert at_magnitude["margin"].to_numpy() == pytest.approx([each.margin for each in plain], abs=1e-3)
         else:
             expected = [instrument.scale.expectation(each.probabilities)[0] for each in plain]
-            assert own["expected"].to_numpy() == pytest.approx(expected, abs=1e-4)
+            assert at_magnitude["expected"].to_numpy() == pytest.approx(expected, abs=1e-4)
     assert np.abs(np.diff(table.pivot(index="question_id", columns="magnitude", values="mass"), axis=1)).max() > 0
 
 

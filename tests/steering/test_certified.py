@@ -43,16 +43,16 @@ def table_of(form, dtype):
         Intervention.of(*vectors_at(model, LAYERS[n % 2]), operator=how, positions=at, intervention_id=f"{how} {at}")
         for n, (how, at) in enumerate(kinds, start=int(dtype == torch.float32))
     ]
-    found = sweep(model, interventions, prompts, MAGNITUDES).table
+    result = sweep(model, interventions, prompts, MAGNITUDES).table
     by_name, sequences = (
         {each.intervention_id: each for each in interventions},
         dict(zip(prompts.question_ids, prompts.sequences, strict=True)),
     )
     expected = [
         bare_margin(model, sequences[row.question_id], prompts.tokens, by_name[row.intervention_id], row.magnitude)
-        for row in found.itertuples()
+        for row in result.itertuples()
     ]
-    return model, prompts, found.assign(expected=expected)
+    return model, prompts, result.assign(expected=expected)
 
 
 def cells():
@@ -70,7 +70,11 @@ def test_a_sweep_is_what_bare_hooks_say(form, dtype):
     rounding = RECURRENT.get(form, ROUNDING[dtype]) if dtype == torch.float32 else ROUNDING[dtype]
     assert (table["margin"] - table["expected"]).abs().max() <= rounding * max(spread, 1.0)
     assert isinstance(model.runner(prompts.sequences, [2]), PlainRunner) == (form in PLAIN)
-    still = table[table["magnitude"] == 0.0].groupby("question_id")["margin"].agg(lambda own: own.max() - own.min())
+    still = (
+        table[table["magnitude"] == 0.0]
+        .groupby("question_id")["margin"]
+        .agg(lambda margins: margins.max() - margins.min())
+    )
     if dtype == torch.float32:
         assert still.max() < 1e-4
 
@@ -83,8 +87,8 @@ def test_a_steered_respondent_and_a_sweep_are_one(form):
     model = OpenModel(tiny_hf(form), byte_tokenizer(), name=f"tiny-{form}")
     push = Intervention.of(*vectors_at(model, [2]), positions="all")
     table = sweep(model, push, QUESTIONS, [0.5], prompt=CAN_YOU_ANSWER.template).table
-    said = SteeredRespondent(model, push, 0.5).answer(
+    responses = SteeredRespondent(model, push, 0.5).answer(
         [CAN_YOU_ANSWER.prompt(q.text) for q in QUESTIONS], CAN_YOU_ANSWER
     )
-    margins = {QUESTIONS[answer.place].id: answer.margin for answer in said}
+    margins = {QUESTIONS[answer.place].id: answer.margin for answer in responses}
     assert table["margin"].tolist() == pytest.approx([margins[name] for name in table["question_id"]], abs=1e-3)

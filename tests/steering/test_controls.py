@@ -39,20 +39,21 @@ def of(material, **how):
     return Intervention.of(material.vector, **how)
 
 
-def test_every_control_is_as_long_as_the_vector_at_its_layer_and_done_alike(material):
-    own = of(material, positions="all", unit="raw")
-    controls = control_interventions(material, own, 8, seed=5)
+def test_every_control_is_as_long_as_the_vector(material):
+    """Every control is as long as the vector at its layer and done alike."""
+    intervention = of(material, positions="all", unit="raw")
+    controls = control_interventions(material, intervention, 8, seed=5)
     assert [each.role for each in controls] == [*list(CONTROLS)[:4] * 2, *list(CONTROLS)[4:]]
     for each in controls:
         (vector,) = each.vectors
         assert (each.layers, each.positions, each.unit, each.operator) == (
-            own.layers,
-            own.positions,
-            own.unit,
-            own.operator,
+            intervention.layers,
+            intervention.positions,
+            intervention.unit,
+            intervention.operator,
         )
         assert vector.direction.norm().item() == pytest.approx(1, abs=1e-5)
-        assert each.units_per_norm == pytest.approx(own.units_per_norm)
+        assert each.units_per_norm == pytest.approx(intervention.units_per_norm)
     directions = torch.stack([each.vectors[0].direction for each in controls])
     alike = (directions @ directions.T).fill_diagonal_(0)
     assert alike.abs().max() < 0.999
@@ -68,8 +69,8 @@ def test_the_drawn_covariance_is_that_of_the_streams(material):
     drawn = torch.stack([CONTROLS["covariance"](material, seed) for seed in range(4000)])
     centred = material.streams - material.streams.mean(dim=0)
     truth = centred.T @ centred
-    found = drawn.T @ drawn / len(drawn)
-    assert torch.linalg.matrix_norm(found - truth) < 0.1 * torch.linalg.matrix_norm(truth)
+    result = drawn.T @ drawn / len(drawn)
+    assert torch.linalg.matrix_norm(result - truth) < 0.1 * torch.linalg.matrix_norm(truth)
 
 
 def test_shuffled_labels_keep_the_recipe_but_lose_the_difference(material):
@@ -77,8 +78,8 @@ def test_shuffled_labels_keep_the_recipe_but_lose_the_difference(material):
     generator = torch.Generator().manual_seed(0)
     streams = torch.randn(80, 1, 48, generator=generator)
     streams[:40, :, 0] += 4
-    own = replace(material, contrast=planted(streams))
-    along = torch.stack([CONTROLS["shuffled"](own, seed) for seed in range(200)])[:, 0]
+    planted_material = replace(material, contrast=planted(streams))
+    along = torch.stack([CONTROLS["shuffled"](planted_material, seed) for seed in range(200)])[:, 0]
     assert abs(float(along.mean())) < 0.15
     assert float((along.abs() > 0.9).float().mean()) < 0.05
 
@@ -134,18 +135,20 @@ def test_a_plan_compares_each_control_with_the_vector_of_its_layer(model, prompt
 
 
 @pytest.mark.long
-def test_the_rank_by_push_keeps_its_size_only_where_controls_choose_their_layer_too():
+def test_the_rank_by_push_needs_controls_that_choose():
     """200 directions that differ by chance alone, each in its turn the vector among the others."""
     rng, grid = np.random.default_rng(0), np.sort(doubling())
     slopes = rng.lognormal(1.5, 0.4, (200, 6))
     pushes = np.array(
-        [[best_place([rates_along(slope, grid)], [1.0])[1][0] for slope in own] for own in slopes]
+        [[best_place([rates_along(slope, grid)], [1.0])[1][0] for slope in of_panel] for of_panel in slopes]
     )  # by direction and layer
-    chosen = np.array([best_place([rates_along(slope, grid) for slope in own], [1.0] * 6)[0] for own in slopes])
-    own = pushes[np.arange(200), chosen]
-    replayed = (own[:, None] >= own[None, :]).mean(axis=1)
+    chosen = np.array(
+        [best_place([rates_along(slope, grid) for slope in of_panel], [1.0] * 6)[0] for of_panel in slopes]
+    )
+    of_panel = pushes[np.arange(200), chosen]
+    replayed = (of_panel[:, None] >= of_panel[None, :]).mean(axis=1)
     at_its_layer = np.array(
-        [(1 + np.delete(pushes[:, layer] <= own[i], i).sum()) / 200 for i, layer in enumerate(chosen)]
+        [(1 + np.delete(pushes[:, layer] <= of_panel[i], i).sum()) / 200 for i, layer in enumerate(chosen)]
     )
     assert (replayed <= 0.05).mean() == pytest.approx(0.05)
     assert (at_its_layer <= 0.05).mean() > 0.12
@@ -184,10 +187,10 @@ def planted(streams):
 def test_a_direction_that_is_there_repeats_and_one_of_chance_does_not(apart, low, high):
     streams = torch.randn(80, 1, 48, generator=torch.Generator().manual_seed(1))
     streams[:40, :, 0] += apart
-    found = reliability_of(planted(streams), "mean_difference")
-    assert low < found.reliability < high
-    assert found.low <= found.half_cosine <= found.high
-    assert found.notes() == []
+    result = reliability_of(planted(streams), "mean_difference")
+    assert low < result.reliability < high
+    assert result.low <= result.half_cosine <= result.high
+    assert result.notes() == []
 
 
 @pytest.mark.long

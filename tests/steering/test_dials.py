@@ -48,14 +48,14 @@ def unsteered(model):
 def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
     assert isinstance(dial, Dial)
     settings = [0.0, *[each for each in dial.first_settings() if each][:2]]
-    told = []
-    table = dial.ask(model, QUESTIONS, METACOGNITIVE, settings, told.append)
+    counts = []
+    table = dial.ask(model, QUESTIONS, METACOGNITIVE, settings, counts.append)
     assert list(table.columns) == DIAL_COLUMNS
     assert len(table) == len(QUESTIONS) * 3
     assert set(table["setting"]) == set(settings)
     plain = table[table["setting"] == 0.0].set_index("question_id")["margin"]
     np.testing.assert_allclose(plain, unsteered(model).loc[plain.index], atol=1e-4)
-    assert sum(told) > 0
+    assert sum(counts) > 0
 
 
 def test_a_threshold_shift_is_a_bias_on_the_yes_tokens(model):
@@ -170,14 +170,14 @@ def test_a_rate_that_no_swept_magnitude_has_is_left_out():
     assert placed["setting"].tolist() == [1.0]
 
 
-def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
+def test_a_dial_is_placed_where_the_push_is_small():
     """At -4 one of five says yes, as wanted; so does, but for one question of fifty, a push a tenth as large."""
     asked = np.arange(50)
     yes = {-4.0: asked < 10, 0.0: asked < 0, 0.4: asked < 11, 1.0: asked < 50}
     table = pd.concat(
         [
-            pd.DataFrame({"question_id": asked, "magnitude": at, "margin": np.where(said, 1e-9, -1.0), "mass": 1.0})
-            for at, said in yes.items()
+            pd.DataFrame({"question_id": asked, "magnitude": at, "margin": np.where(answers, 1e-9, -1.0), "mass": 1.0})
+            for at, answers in yes.items()
         ]
     )
     placed = settings_at(table, (0.2, 0.98)).set_index("rate")
@@ -194,5 +194,5 @@ def test_interventions_are_asked_together_as_each_alone(model, vector):
     assert "q01" not in set(table["question_id"])
     for dial in dials:
         alone = dial.ask(model, QUESTIONS, METACOGNITIVE, settings[dial.name]).set_index(["question_id", "setting"])
-        own = table[table["dial"] == dial.name].set_index(["question_id", "setting"])
-        np.testing.assert_allclose(own["margin"], alone["margin"].loc[own.index], atol=1e-4)
+        of_dial = table[table["dial"] == dial.name].set_index(["question_id", "setting"])
+        np.testing.assert_allclose(of_dial["margin"], alone["margin"].loc[of_dial.index], atol=1e-4)

@@ -61,28 +61,28 @@ def direction_of(method, contrast):
 def test_directions_that_know_the_covariance_see_past_loud_noise(method):
     contrast = planted()
     truth = axis(0) - 0.5 * axis(1)  # what is free of the noise and still tells the sides apart
-    found = direction_of(method, contrast)
-    assert found @ truth / truth.norm() > 0.92
-    assert found @ truth > direction_of("mean_difference", contrast) @ truth + 0.02
+    result = direction_of(method, contrast)
+    assert result @ truth / truth.norm() > 0.92
+    assert result @ truth > direction_of("mean_difference", contrast) @ truth + 0.02
 
 
 def test_the_part_without_the_unembedding_is_at_right_angles_to_it():
     contrast = planted()
-    found = direction_of("without_unembedding", contrast)
-    assert abs(found @ axis(1)) < 1e-5
-    assert found @ axis(0) > 0.9
+    result = direction_of("without_unembedding", contrast)
+    assert abs(result @ axis(1)) < 1e-5
+    assert result @ axis(0) > 0.9
     with pytest.raises(InputError, match="does not hold the unembedding's answer direction"):
         DIRECTIONS["without_unembedding"](replace(contrast, answer_axis=None))
 
 
-def test_the_principal_component_is_that_of_all_differences_and_is_not_centred():
+def test_the_principal_component_is_not_centred():
     """Of yes minus no over all pairs, written out; centred, a constant difference would be nothing at all."""
     contrast = planted(n=40)
     pairs = (contrast.yes[:, None, 0] - contrast.no[None, :, 0]).flatten(0, 1)
     _, _, axes = torch.linalg.svd(pairs, full_matrices=False)
-    found = direction_of("principal_component", contrast)
-    assert abs(found @ axes[0]) > 1 - 1e-4
-    assert found @ (contrast.yes - contrast.no).mean(dim=0)[0] > 0
+    result = direction_of("principal_component", contrast)
+    assert abs(result @ axes[0]) > 1 - 1e-4
+    assert result @ (contrast.yes - contrast.no).mean(dim=0)[0] > 0
     constant = replace(contrast, name="answer", no=contrast.yes - 2 * axis(5))
     assert direction_of("principal_component", constant) @ axis(5) == pytest.approx(1.0, abs=1e-4)
 
@@ -109,7 +109,7 @@ def test_within_topics_a_difference_between_topics_does_not_count():
         DIRECTIONS["within_topics"](apart)
 
 
-def test_within_topics_is_the_side_in_a_regression_with_an_intercept_for_each_topic():
+def test_within_topics_is_the_regressions_side():
     """Topics of 4 to 90 questions whose differences differ, so that their weights matter."""
     generator, sizes = torch.Generator().manual_seed(1), [4, 9, 30, 90]
     topic = torch.repeat_interleave(torch.arange(4), torch.tensor(sizes))
@@ -134,11 +134,12 @@ def test_the_gradient_is_averaged_over_the_questions_on_either_side_alone():
     gradients[40:] = 100 * axis(11)  # unread: on neither side
     few = contrast.take(torch.arange(20), torch.arange(20))
     assert few.asked.max() < 40
-    found = direction_of("gradient", few.with_gradients(gradients))
-    assert found @ axis(2) == pytest.approx(1.0, abs=1e-5)
+    result = direction_of("gradient", few.with_gradients(gradients))
+    assert result @ axis(2) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_the_direction_of_doubt_goes_with_entropy_and_is_signed_by_the_contrast():
+def test_the_direction_of_doubt_goes_with_entropy():
+    """The direction of doubt goes with entropy and is signed by the contrast."""
     contrast = planted()
     margin = contrast.activations.margin * torch.linspace(0, 3, 4000)
     doubt = 1 / (1 + margin.abs())
@@ -147,8 +148,8 @@ def test_the_direction_of_doubt_goes_with_entropy_and_is_signed_by_the_contrast(
     for sign in (1, -1):
         sides = contrast.yes + sign * axis(9), contrast.no
         read = replace(contrast.activations, margin=margin, residuals=streams)
-        found = direction_of("entropy", replace(contrast, activations=read, yes=sides[0]))
-        assert sign * (found @ axis(9)) > 0.9
+        result = direction_of("entropy", replace(contrast, activations=read, yes=sides[0]))
+        assert sign * (result @ axis(9)) > 0.9
 
 
 def test_a_resampled_contrast_keeps_sides_pairs_and_what_was_planted():
@@ -212,8 +213,8 @@ def test_the_gradient_is_what_a_small_push_does(model, prompts):
 def test_directions_are_compared_on_questions_that_they_were_not_made_of(model, prompts):
     made_on, held_out = (prompts.subset(prompts.question_ids[part::2]) for part in (0, 1))
     methods = ("mean_difference", "lda", "gradient", "random")
-    found = compare_directions(model, made_on, held_out, [1, 3], NoBar, methods=methods)
-    table = found.table.set_index(["layer", "method"])
+    result = compare_directions(model, made_on, held_out, [1, 3], NoBar, methods=methods)
+    table = result.table.set_index(["layer", "method"])
     assert len(table) == 8
     assert (table["n"] + table["n_unread"] == len(held_out)).all()
     assert table["auroc_low"].between(0, 1).all()
@@ -222,12 +223,12 @@ def test_directions_are_compared_on_questions_that_they_were_not_made_of(model, 
     for layer in (1, 3):
         effect = table.loc[layer, "effect"]
         assert effect["gradient"] == effect.max()  # no other moves the mean margin as far by a small push
-    cosines = found.cosines.pivot_table(index=["layer", "method"], columns="other", values="cosine")
+    cosines = result.cosines.pivot_table(index=["layer", "method"], columns="other", values="cosine")
     assert cosines.loc[(1, "lda"), "lda"] == pytest.approx(1.0, abs=1e-5)
     assert cosines.loc[(3, "lda"), "random"] == pytest.approx(cosines.loc[(3, "random"), "lda"], abs=1e-6)
 
 
-def test_a_direction_that_half_of_the_questions_do_not_hold_has_no_half_cosine_and_stops_nothing():
+def test_a_half_empty_direction_has_no_half_cosine():
     """One topic of two questions has both sides, and no two halves can both hold it."""
     topics = tuple("both" if place < 2 else f"topic {place}" for place in range(40))
     contrast = planted(n=40, topics=topics)
@@ -235,13 +236,14 @@ def test_a_direction_that_half_of_the_questions_do_not_hold_has_no_half_cosine_a
     assert not np.isnan(reliability_of(contrast, "mean_difference").half_cosine)
 
 
-def test_a_direction_that_these_questions_do_not_hold_is_left_out_with_a_notice():
+def test_an_empty_direction_is_left_out_with_a_notice():
+    """A direction that these questions do not hold is left out with a notice."""
     model = outspoken_model(architecture="llama", seed=1)
     alone = [replace(question, topic=f"topic {place}") for place, question in enumerate(QUESTIONS)]
     prompts = PromptSet.build(model, alone, METACOGNITIVE)
-    found = compare_directions(
+    result = compare_directions(
         model, prompts, prompts, [2], NoBar, methods=["mean_difference", "within_topics", "random"]
     )
-    assert found.table["method"].tolist() == ["mean_difference", "random"]
+    assert result.table["method"].tolist() == ["mean_difference", "random"]
     with pytest.raises(InputError, match="no topic has questions on both sides"):
         compare_directions(model, prompts, prompts, [2], NoBar, methods=["within_topics"])

@@ -21,7 +21,7 @@ def streams(model, prompts):
 
 def gradients(model, prompts, layer):
     """(question, d_model) of the margin by the layer's stream at the last position, by autograd and a bare hook."""
-    found = []
+    result = []
     for sequence in prompts.sequences:
         kept = []
 
@@ -35,8 +35,8 @@ def gradients(model, prompts, layer):
         logits = model.hf(input_ids=torch.tensor([sequence]), use_cache=False).logits[0, -1]
         handle.remove()
         margin = logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0)
-        found.append(torch.autograd.grad(margin, kept[0])[0][0, -1])
-    return torch.stack(found)
+        result.append(torch.autograd.grad(margin, kept[0])[0][0, -1])
+    return torch.stack(result)
 
 
 def test_a_small_push_moves_the_margin_by_its_mean_gradient(model, prompts, streams):

@@ -64,14 +64,14 @@ def test_pushes_may_be_mixed_and_texts_come_in_their_order(model, sequences):
     last = Intervention.of(*vectors_at(model, [1], seed=1), positions="last", operator="clamp")
     pushes = [add * 0.8, None, last * -0.6, last * 0.0, add * -0.8]
     expected = [generate(model, [ids], 6, push=push)[0] for ids, push in zip(sequences, pushes, strict=True)]
-    told = []
+    sunk = []
     written = written_by(model).write(
         [Request(ids, push) for ids, push in zip(sequences, pushes, strict=True)],
         6,
-        sink=lambda *each: told.append(each),
+        sink=lambda *each: sunk.append(each),
     )
     assert written == expected
-    assert sorted(told) == list(enumerate(expected)) or dict(told) == dict(enumerate(expected))
+    assert sorted(sunk) == list(enumerate(expected)) or dict(sunk) == dict(enumerate(expected))
     assert len(model.writer.proofs) == 3  # unsteered, and each kind of push
 
 
@@ -97,7 +97,8 @@ def test_each_fault_is_caught_before_anything_is_written_with_it(model, sequence
         writer.write(requests, 4)
 
 
-def test_a_proof_is_by_the_lowest_and_the_highest_setting_and_of_one_by_its_half_as_well(model):
+def test_a_proof_takes_the_lowest_and_highest_setting(model):
+    """A proof is by the lowest and the highest setting and of one by its half as well."""
     push = Intervention.of(*vectors_at(model, [2]))
 
     def chosen(*magnitudes):
@@ -124,7 +125,8 @@ def test_a_prefix_is_used_again_under_the_same_push_alone(model, sequences):
     assert len(set(salts)) == 5
 
 
-def test_respondents_write_by_the_engine_and_are_read_by_the_logits_as_ever(model):
+def test_respondents_write_by_the_engine(model):
+    """Respondents write by the engine and are read by the logits as ever."""
     prompts = [METACOGNITIVE.fill(text) for text in QUESTIONS]
     push = Intervention.of(*vectors_at(model, [2]), positions="all")
     respondents = [lambda: LocalRespondent(model), lambda: SteeredRespondent(model, push, 0.6)]

@@ -86,14 +86,14 @@ def test_a_layer_is_counted_as_its_source_says(model, convention, layer):
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({"positions": "last"}, "acts at every position.*this intervention at 'last'"),
         ({"operator": "rotate"}, "can add, not rotate"),
     ],
 )
-def test_what_a_format_cannot_say_is_refused(model, tmp_path, how, said):
-    with pytest.raises(InputError, match=said):
+def test_what_a_format_cannot_say_is_refused(model, tmp_path, how, message):
+    with pytest.raises(InputError, match=message):
         export_gguf(everywhere(model, **how), 0.4, tmp_path / "v.gguf", model)
     assert not list(tmp_path.iterdir())
 
@@ -147,7 +147,7 @@ NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         (
             {3: VECTOR[:47]},
@@ -185,8 +185,9 @@ NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan
         (torch.tensor(VECTOR), "given as Tensor, which does not say"),
     ],
 )
-def test_what_is_no_vector_of_a_layer_is_refused_in_a_sentence_that_is_true(model, source, said):
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_vector_is_refused_in_a_true_sentence(model, source, message):
+    """What is no vector of a layer is refused in a sentence that is true."""
+    with pytest.raises(InputError, match=message):
         import_vectors(source, model, "output", prompts_of(model))
 
 

@@ -39,12 +39,13 @@ def clock(model, monkeypatch):
     """A clock on which a batch takes a second for each of the sketch's layers, and .1 s for each row and layer."""
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
     monkeypatch.setattr(Clock, "_reading", float(model.n_layers))
-    monkeypatch.setattr(Clock, "_token", lambda own, n_prompts: (3.0, 0.5))
-    monkeypatch.setattr(Clock, "_pushed", lambda own, kind, count: (0.01, 0.1 * count))
+    monkeypatch.setattr(Clock, "_token", lambda _clock, n_prompts: (3.0, 0.5))
+    monkeypatch.setattr(Clock, "_pushed", lambda _clock, kind, count: (0.01, 0.1 * count))
     return clock
 
 
-def test_time_grows_with_questions_rows_and_the_layers_above_and_what_is_cached_costs_nothing(clock):
+def test_time_grows_with_what_is_asked(clock):
+    """Time grows with questions rows and the layers above and what is cached costs nothing."""
     n_tokens = sum(map(len, clock._batch.sequences))
     lengths = [n_tokens / 16] * 32
     assert clock.seconds(Load(lengths)) == pytest.approx(2 * 10)
@@ -89,7 +90,7 @@ def test_layers_too_large_to_try_are_stood_for_by_narrower_ones(architecture, mo
     load = Load([40] * 32, [(2, 3)], n_cached=32)
     prompts = [METACOGNITIVE.fill(question.text) for question in QUESTIONS]
     assert Clock(sketch, prompts, size.n_layers, 4.0, 2.0).seconds(load) > 0
-    monkeypatch.setattr(Clock, "_pushed", lambda own, kind, count: (0.0, 0.1))
+    monkeypatch.setattr(Clock, "_pushed", lambda _clock, kind, count: (0.0, 0.1))
     plain, heavier = (Clock(sketch, prompts, size.n_layers, times, 2.0).seconds(load) for times in (1.0, 4.0))
     assert heavier == pytest.approx(4 * plain)
 
@@ -102,10 +103,10 @@ def test_a_sweep_at_the_last_position_takes_what_was_forecast():
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     (vector,) = vectors_at(model, [4])
     load = Load([len(ids) for ids in prompts.sequences], [(4, 41)])
-    told = Clock(model, prompts.prompts, model.n_layers).seconds(load)
+    seconds = Clock(model, prompts.prompts, model.n_layers).seconds(load)
     took = []
     for _ in range(3):
         started = time.perf_counter()
         sweep(model, vector, prompts, [n / 100 for n in range(41)])
         took.append(time.perf_counter() - started)
-    assert min(took) / 2 < told < max(took) * 2
+    assert min(took) / 2 < seconds < max(took) * 2

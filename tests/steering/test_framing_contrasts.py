@@ -25,17 +25,18 @@ def model():
 
 
 def test_every_contrast_has_pairs_of_openings_that_stand_nowhere_else():
-    said = [opening for pairs in POLES.values() for pair in pairs for opening in pair]
+    openings = [opening for pairs in POLES.values() for pair in pairs for opening in pair]
     assert set(POLES) == set(["persona", "capability", "risk", "effort", "audience", "evaluation", "intentionality"])
-    assert len(set(said)) == len(said)
+    assert len(set(openings)) == len(openings)
     assert all(len(pairs) >= 2 for pairs in POLES.values())
-    assert all(opening.endswith(".") and 8 < len(opening.split()) < 30 for opening in said)
+    assert all(opening.endswith(".") and 8 < len(opening.split()) < 30 for opening in openings)
     assert set(POLES) <= set(CONTRASTS)
 
 
 @pytest.mark.parametrize("name", ["risk", "persona"])
-def test_the_contrast_is_each_question_under_one_opening_less_itself_under_the_other(model, prompts, name):
-    found = contrast_of(model, prompts, LAYERS, name)
+def test_the_contrast_is_one_opening_less_the_other(model, prompts, name):
+    """The contrast is each question under one opening less itself under the other."""
+    result = contrast_of(model, prompts, LAYERS, name)
     sides = []
     for openings in openings_of(name, len(QUESTIONS)):
         rows = []
@@ -46,8 +47,8 @@ def test_the_contrast_is_each_question_under_one_opening_less_itself_under_the_o
     margins = [torch.cat([row.margin for row in rows]).mean() for rows in sides]
     streams = [torch.cat([row.residuals for row in rows]) for rows in sides]
     towards, away = streams if margins[0] > margins[1] else streams[::-1]
-    read = found.activations.read
-    assert torch.allclose(found.yes - found.no, (towards - away)[read], atol=1e-4)
+    read = result.activations.read
+    assert torch.allclose(result.yes - result.no, (towards - away)[read], atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["effort", "persona"])
@@ -70,13 +71,13 @@ def test_two_poles_that_say_the_same_are_no_contrast(model, prompts, monkeypatch
 
 
 def test_they_stand_beside_the_other_directions(model, prompts):
-    found = compare_directions(
+    result = compare_directions(
         model, prompts, prompts, [3], NoBar, methods=["mean_difference"], framings=["risk", "effort"]
     )
-    assert found.table["method"].tolist() == ["mean_difference", "risk", "effort"]
-    assert found.vectors[3, "risk"].contrast == "risk"
-    assert found.table["effect"].notna().all()
-    assert len(found.cosines) == 9
+    assert result.table["method"].tolist() == ["mean_difference", "risk", "effort"]
+    assert result.vectors[3, "risk"].contrast == "risk"
+    assert result.table["effect"].notna().all()
+    assert len(result.cosines) == 9
 
 
 def test_nothing_can_stand_before_prompts_that_were_continued(model, prompts):

@@ -107,7 +107,8 @@ def with_value(value, way, other):
     return held
 
 
-def test_a_gate_of_a_stranger_is_read_or_refused_whatever_stands_in_its_place(swept, correct, tmp_path):
+def test_a_strangers_gate_is_read_or_refused(swept, correct, tmp_path):
+    """A gate of a stranger is read or refused whatever stands in its place."""
     chosen(swept, beta=1.0, correct=correct).save(tmp_path / "gate")
     file = tmp_path / "gate" / "gate.safetensors"
     with safe_open(file, framework="pt") as opened:
@@ -125,7 +126,8 @@ def test_a_gate_of_a_stranger_is_read_or_refused_whatever_stands_in_its_place(sw
     assert n_refused > 100
 
 
-def test_a_vector_of_a_stranger_is_read_or_refused_whatever_stands_in_its_header(swept, tmp_path):
+def test_a_strangers_vector_is_read_or_refused(swept, tmp_path):
+    """A vector of a stranger is read or refused whatever stands in its header."""
     vector, file = swept[0].vectors[0], tmp_path / "v.safetensors"
     vector.save(file)
     with safe_open(file, framework="pt") as opened:
@@ -165,15 +167,15 @@ def test_precision_and_recall_are_over_answers_whose_correctness_is_known(swept,
     unknown[[question.id for question in QUESTIONS[2::6]]] = np.nan
     gate = chosen(swept, yes_rate=0.35, correct=unknown)
     test = [question.id for question in QUESTIONS[2::3]]
-    own = table[table["magnitude"] == gate.magnitude].set_index("question_id").loc[test]
-    read = own[own["mass"] >= 0.1]
-    said, right = read["margin"] > 0, unknown[read.index]
+    rows = table[table["magnitude"] == gate.magnitude].set_index("question_id").loc[test]
+    read = rows[rows["mass"] >= 0.1]
+    said_yes, right = read["margin"] > 0, unknown[read.index]
     coverage, precision, recall = gate.expected.values()
-    assert (coverage.n, coverage.share) == (len(read), pytest.approx(said.mean()))
-    assert precision.n == (said & right.notna()).sum() < said.sum()
-    assert precision.share == pytest.approx(right[said].mean())
+    assert (coverage.n, coverage.share) == (len(read), pytest.approx(said_yes.mean()))
+    assert precision.n == (said_yes & right.notna()).sum() < said_yes.sum()
+    assert precision.share == pytest.approx(right[said_yes].mean())
     assert recall.n == (right == 1).sum()
-    assert recall.share == pytest.approx(said[right == 1].mean())
+    assert recall.share == pytest.approx(said_yes[right == 1].mean())
 
 
 def test_nothing_seen_is_unknown_and_ends_stay_open():
@@ -183,7 +185,7 @@ def test_nothing_seen_is_unknown_and_ends_stay_open():
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ({}, "give either a risk attitude"),
         ({"beta": 1.0, "yes_rate": 0.5}, "give either a risk attitude"),
@@ -192,6 +194,6 @@ def test_nothing_seen_is_unknown_and_ends_stay_open():
         ({"beta": 1.0}, "which questions the subject answers rightly"),
     ],
 )
-def test_a_bad_choice_is_said(swept, how, said):
-    with pytest.raises(InputError, match=said):
+def test_a_bad_choice_is_said(swept, how, message):
+    with pytest.raises(InputError, match=message):
         chosen(swept, **how)

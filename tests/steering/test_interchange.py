@@ -36,7 +36,7 @@ def own(table, kind):
     return table[table["kind"] == kind].iloc[0]
 
 
-def test_a_swap_moves_the_answer_as_far_as_the_vector_leans_on_what_decides_it(model, prompts, pairs):
+def test_a_swap_moves_by_what_decides(model, prompts, pairs):
     """A direction at an angle to the answer's moves cos times what its own component differs by."""
     asked = prompts.subset([name for pair in pairs for name in pair])
     streams = read_activations(model, asked, [LAYER]).residuals[:, 0]
@@ -45,24 +45,24 @@ def test_a_swap_moves_the_answer_as_far_as_the_vector_leans_on_what_decides_it(m
         line = lean * ANSWER + (1 - lean**2) ** 0.5 * ASIDE
         table = interchange(model, prompts, along(model, line), pairs, n_drawn=9, n_bootstrap=199)
         expected = float(lean * (differ @ line) / (differ @ ANSWER))
-        found = own(table, "vector")
+        result = own(table, "vector")
         assert tuple(table.columns) == INTERCHANGE_COLUMNS
-        assert found["share"] == pytest.approx(expected, abs=0.12)
-        assert found["low"] <= found["share"] <= found["high"]
+        assert result["share"] == pytest.approx(expected, abs=0.12)
+        assert result["low"] <= result["share"] <= result["high"]
         assert own(table, "words")["share"] == pytest.approx(1, abs=0.1)
-        assert (found["n"], found["n_unread"]) == (8, 0)
+        assert (result["n"], result["n_unread"]) == (8, 0)
         if lean == 1:
-            assert found["p"] == pytest.approx(0.1)
-            assert found["p_covariance"] <= 0.3
+            assert result["p"] == pytest.approx(0.1)
+            assert result["p_covariance"] <= 0.3
         if lean == 0:
-            assert found["p"] > 0.1
+            assert result["p"] > 0.1
 
 
 def test_nothing_is_shared_where_the_questions_do_not_differ(model, prompts, pairs):
     mixed = [pair if n % 2 else pair[::-1] for n, pair in enumerate(pairs)]
-    found = own(interchange(model, prompts, along(model, ANSWER), mixed, n_drawn=2, n_bootstrap=199), "vector")
-    assert found["gap_low"] < 0 < found["gap_high"]
-    assert np.isnan(found[["share", "low", "high", "p"]].to_numpy(float)).all()
+    result = own(interchange(model, prompts, along(model, ANSWER), mixed, n_drawn=2, n_bootstrap=199), "vector")
+    assert result["gap_low"] < 0 < result["gap_high"]
+    assert np.isnan(result[["share", "low", "high", "p"]].to_numpy(float)).all()
 
 
 def test_each_question_is_moved_by_its_own_amount_alone(model, prompts):

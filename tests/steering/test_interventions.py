@@ -67,7 +67,8 @@ def test_a_fast_path_that_gives_something_else_is_not_taken(monkeypatch):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_at_magnitude_0_an_operator_changes_no_bit_and_it_writes_to_nothing(operator):
+def test_at_magnitude_0_no_bit_changes(operator):
+    """At magnitude 0 an operator changes no bit and it writes to nothing."""
     generator = torch.Generator().manual_seed(0)
     for dtype in (torch.float32, torch.bfloat16):
         stream = torch.randn(3, 5, 16, generator=generator).to(dtype)
@@ -112,7 +113,7 @@ def test_an_intervention_is_saved_and_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"operator": "subtract"}, "operator 'subtract' is not known; choose one of add"),
         ({"positions": "first"}, "positions 'first' is not known; choose one of answer, last, prompt, all"),
@@ -120,12 +121,13 @@ def test_an_intervention_is_saved_and_comes_back(tmp_path):
         ({"role": "hero"}, "role 'hero' is not known"),
     ],
 )
-def test_an_unknown_choice_is_refused_where_it_is_made(options, said):
-    with pytest.raises(InputError, match=said):
+def test_an_unknown_choice_is_refused_where_it_is_made(options, message):
+    with pytest.raises(InputError, match=message):
         Intervention.of(*vectors_at(tiny_model("llama"), [1]), **options)
 
 
-def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
+def test_unknown_choices_are_refused():
+    """Unknown methods contrasts and impossible sets of vectors are refused."""
     model = tiny_model("llama")
     prompts, (vector,) = PromptSet.build(model, QUESTIONS, METACOGNITIVE), vectors_at(model, [1])
     with pytest.raises(InputError, match="method 'pca2' is not known; choose one of mean_difference, without_"):

@@ -43,14 +43,14 @@ def test_a_mediator_carries_its_part_of_the_push(model, prompts, part):
     vector = pushed(model, prompts, line / line.norm())
     table = mediation(model, prompts, vector, (-0.05, 0.05), ABOVE, {"p": p, "q": q}, n_drawn=19, n_bootstrap=199)
     assert tuple(table.columns) == MEDIATION_COLUMNS
-    found = shares(table)
+    result = shares(table)
     for name, expected in (("p", part), ("q", 1 - part), ("Yes minus No", 1.0)):
-        assert found.loc[name, "carried"] == pytest.approx(expected, abs=0.04)
-        assert found.loc[name, "removed"] == pytest.approx(expected, abs=0.04)
-        assert found.loc[name, "direct"] == pytest.approx((1 - expected) * found.loc[name, "total"], abs=0.1)
-        assert found.loc[name, "carried_low"] <= found.loc[name, "carried"] <= found.loc[name, "carried_high"]
+        assert result.loc[name, "carried"] == pytest.approx(expected, abs=0.04)
+        assert result.loc[name, "removed"] == pytest.approx(expected, abs=0.04)
+        assert result.loc[name, "direct"] == pytest.approx((1 - expected) * result.loc[name, "total"], abs=0.1)
+        assert result.loc[name, "carried_low"] <= result.loc[name, "carried"] <= result.loc[name, "carried_high"]
     if part >= 0.7:
-        assert found.loc["p", "p"] == pytest.approx(0.05)
+        assert result.loc["p", "p"] == pytest.approx(0.05)
 
 
 def test_what_a_later_layer_relays_goes_through_what_it_relays_to(prompts):

@@ -47,8 +47,8 @@ def test_questions_are_asked_as_the_vector_was_read(model, vector):
 
 def test_a_text_with_a_slot_is_the_users_turn(model, vector):
     asked = sweep(model, vector, TEXTS, GRID, prompt="{question} Yes or No?")
-    own = PromptSet.build(model, QUESTIONS, PromptTemplate("{question} Yes or No?"))
-    np.testing.assert_allclose(margins_of(asked), margins_of(sweep(model, vector, own, GRID)), atol=1e-5)
+    prompts = PromptSet.build(model, QUESTIONS, PromptTemplate("{question} Yes or No?"))
+    np.testing.assert_allclose(margins_of(asked), margins_of(sweep(model, vector, prompts, GRID)), atol=1e-5)
 
 
 def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
@@ -80,7 +80,7 @@ def test_what_would_be_misread_is_refused(model, vector, questions, sentence):
 
 def test_without_magnitudes_the_range_is_found_and_shared_with_the_control(model, vector):
     rates = sweep(model, [vector, random_vector(vector, 1)], TEXTS).rates()
-    grids = [own.index.get_level_values("magnitude").tolist() for _, own in rates.groupby(level=0)]
+    grids = [by_magnitude.index.get_level_values("magnitude").tolist() for _, by_magnitude in rates.groupby(level=0)]
     assert grids[0] == grids[1]
     assert 25 <= len(grids[0]) <= 26
     assert 0.0 in grids[0]

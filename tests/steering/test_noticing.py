@@ -62,9 +62,9 @@ SUBJECTS = {
 
 @pytest.mark.parametrize("conclusion", SUBJECTS)
 def test_a_subject_gets_its_conclusion(conclusion):
-    told, by_kind, scores = told_of(SUBJECTS[conclusion])
-    assert told == conclusion
-    assert sentence_of({1.0: told}, scores).startswith("No injected") == (conclusion != "noticed")
+    concluded, by_kind, scores = told_of(SUBJECTS[conclusion])
+    assert concluded == conclusion
+    assert sentence_of({1.0: concluded}, scores).startswith("No injected") == (conclusion != "noticed")
     assert by_kind.loc[CONCEPT, "n"] == len(WORDS)
 
 
@@ -74,8 +74,8 @@ def test_a_yes_to_both_wordings_is_no_noticing():
 
 
 def test_naming_without_noticing_passes_nothing():
-    told, by_kind, _ = told_of({"notice": 1.0, "reversed": 1.0, "control": 1.0}, names=True)
-    assert told == "a raised yes"
+    concluded, by_kind, _ = told_of({"notice": 1.0, "reversed": 1.0, "control": 1.0}, names=True)
+    assert concluded == "a raised yes"
     assert by_kind.loc[CONCEPT, ["named", "anyway"]].tolist() == [1.0, 1.0]
 
 

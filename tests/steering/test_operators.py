@@ -43,7 +43,8 @@ def close(one, other):
     torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
 
 
-def test_ablating_twice_is_ablating_once_and_leaves_nothing_along_the_direction(stream, direction):
+def test_ablating_twice_is_ablating_once(stream, direction):
+    """Ablating twice is ablating once and leaves nothing along the direction."""
     once = done("ablate", stream, direction, 1.0)
     close(once @ direction, torch.zeros(4, 7))
     close(done("ablate", once, direction, 1.0), once)
@@ -102,7 +103,8 @@ def test_layers_at_once_are_planned_swept_and_named_as_one():
     assert 0.0 in plan.magnitudes[plan.intervention.intervention_id]
 
 
-def test_a_plan_makes_its_reliability_at_the_chosen_layer_and_each_control_at_its_own():
+def test_a_plan_makes_its_controls_at_their_layers():
+    """A plan makes its reliability at the chosen layer and each control at its own."""
     model = outspoken_model(3)
     made_on, fitting = (PromptSet.build(model, QUESTIONS[part::2], METACOGNITIVE) for part in (0, 1))
     options = {"questions": QUESTIONS[0::2], "n_controls": 4}
@@ -117,7 +119,7 @@ def test_a_plan_makes_its_reliability_at_the_chosen_layer_and_each_control_at_it
         torch.testing.assert_close(mine.vectors[0].direction, same.vectors[0].direction, atol=1e-5, rtol=0)
 
 
-def test_ablating_at_every_layer_takes_the_direction_out_of_the_stream_for_good():
+def test_ablating_everywhere_takes_the_direction_out():
     """Whatever a layer writes along the direction is taken out again: the margin is that of a model without it."""
     model = tiny_model("llama")
     (vector,) = vectors_at(model, [0])

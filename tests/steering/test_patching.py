@@ -23,7 +23,7 @@ def found(model, prompts):
     return patched_margins(model, prompts, DONORS, RECEIVERS, range(model.n_layers))
 
 
-def test_a_patch_is_what_a_plain_hook_does(model, prompts, found):
+def test_a_patch_is_what_a_plain_hook_does(model, prompts, result):
     margin = lambda final: model.readout.margin_and_mass(final, prompts.tokens)[0].item()  # noqa: E731
     for pair, (donor, receiver) in enumerate(zip(DONORS, RECEIVERS, strict=True)):
         for layer in range(model.n_layers):
@@ -34,11 +34,11 @@ def test_a_patch_is_what_a_plain_hook_does(model, prompts, found):
 
             with model.edit_residual(layer, put):
                 plain = model.final_residual(pad_batch([prompts.sequences[receiver]], model.stack.pad_id))
-            assert found[pair, layer].item() == pytest.approx(margin(plain), abs=2e-3)
+            assert result[pair, layer].item() == pytest.approx(margin(plain), abs=2e-3)
 
 
-def test_after_the_last_layer_the_answer_is_the_donors(found):
-    torch.testing.assert_close(found[:, -3], found[:, -1], rtol=1e-4, atol=1e-4)
+def test_after_the_last_layer_the_answer_is_the_donors(result):
+    torch.testing.assert_close(result[:, -3], result[:, -1], rtol=1e-4, atol=1e-4)
 
 
 def test_pairs_must_be_pairs_and_layers_must_be_there(model, prompts):

@@ -14,7 +14,8 @@ from steering.vectors import extract_vector
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(80)]
 
 
-def test_the_masses_are_those_of_each_prompt_alone_and_few_forwards_are_run():
+def test_the_masses_are_those_of_each_prompt_alone():
+    """The masses are those of each prompt alone and few forwards are run."""
     model = outspoken_model()
     asked = [METACOGNITIVE.fill(question.text) for question in QUESTIONS[::2][:32]]
     final = torch.cat([model.final_residual(model.tokenise([prompt])) for prompt in asked])
@@ -23,11 +24,11 @@ def test_the_masses_are_those_of_each_prompt_alone_and_few_forwards_are_run():
     model.runner(model.token_ids(asked))  # its fast path is compared once
     forwards = []
     handle = model.stack.layers[0].register_forward_hook(lambda module, args, output: forwards.append(len(args[0])))
-    found = check_readability(model, METACOGNITIVE, QUESTIONS)
+    result = check_readability(model, METACOGNITIVE, QUESTIONS)
     handle.remove()
-    assert found.median_mass == pytest.approx(float(mass.median()), abs=1e-5)
-    assert found.likeliest[0][1] == pytest.approx(float(likeliest), abs=1e-5)
-    assert found.n_asked == 32
+    assert result.median_mass == pytest.approx(float(mass.median()), abs=1e-5)
+    assert result.likeliest[0][1] == pytest.approx(float(likeliest), abs=1e-5)
+    assert result.n_asked == 32
     assert forwards == [1, 16, 16]
 
 
@@ -50,7 +51,8 @@ def overflowing(word: str) -> OpenModel:
     ids=["before a run", "in a notebook"],
 )
 @pytest.mark.parametrize("n", [1, 20])
-def test_what_is_not_finite_is_blamed_on_the_dtype_be_it_one_question_or_all(work, n):
+def test_what_is_not_finite_is_blamed_on_the_dtype(work, n):
+    """What is not finite is blamed on the dtype be it one question or all."""
     asked = [
         Question(question.id, question.text + ("Z" if place < n else "")) for place, question in enumerate(QUESTIONS)
     ]

@@ -72,7 +72,7 @@ def test_two_processes_each_get_what_one_does(tmp_path):
 
 
 def test_where_memory_ends_batches_are_halved_and_nothing_is_lost(model, prompts, monkeypatch):
-    push, start, told = rows_of(Intervention.of(*vectors_at(model, [2])), [-1.0, 1.0]), FastRunner.start, []
+    push, start, counts = rows_of(Intervention.of(*vectors_at(model, [2])), [-1.0, 1.0]), FastRunner.start, []
     whole = read_along(model, prompts, [push, UNEDITED], margins_of(model, prompts))
 
     def small(self, sequences):
@@ -81,8 +81,8 @@ def test_where_memory_ends_batches_are_halved_and_nothing_is_lost(model, prompts
         return start(self, sequences)
 
     monkeypatch.setattr(FastRunner, "start", small)
-    tight = read_along(model, prompts, [push, UNEDITED], margins_of(model, prompts), progress=told.append)
+    tight = read_along(model, prompts, [push, UNEDITED], margins_of(model, prompts), progress=counts.append)
     np.testing.assert_allclose(np.stack(tight), np.stack(whole), atol=1e-4)
-    assert (sum(told), max(told)) == (len(QUESTIONS), 3)
+    assert (sum(counts), max(counts)) == (len(QUESTIONS), 3)
     unedited = read_activations(model, prompts, [])
     np.testing.assert_allclose(np.stack(tight)[:, 0, 2], unedited.margin, atol=1e-4)

@@ -44,23 +44,23 @@ def keys(*parts):
 
 
 def test_what_is_kept_is_what_the_steered_subject_writes(model, intervention):
-    found = pd.concat(written(model, intervention, [0.0, 2.0]), ignore_index=True)
-    assert list(found.columns) == REASONED_COLUMNS
-    assert len(found) == 2 * len(QUESTIONS)
+    result = pd.concat(written(model, intervention, [0.0, 2.0]), ignore_index=True)
+    assert list(result.columns) == REASONED_COLUMNS
+    assert len(result) == 2 * len(QUESTIONS)
     instrument = reasoned_instrument(METACOGNITIVE, TOKENS)
     prompts = [instrument.prompt(question.text) for question in QUESTIONS]
     for magnitude in (0.0, 2.0):
-        own = found[found["magnitude"] == magnitude].set_index("question_id").loc[[q.id for q in QUESTIONS]]
+        rows = result[result["magnitude"] == magnitude].set_index("question_id").loc[[q.id for q in QUESTIONS]]
         texts = [model.generate(prompt, intervention * magnitude, max_new_tokens=TOKENS) for prompt in prompts]
-        assert own["text"].tolist() == texts
-    both = found.pivot(index="question_id", columns="magnitude", values="text")
+        assert rows["text"].tolist() == texts
+    both = result.pivot(index="question_id", columns="magnitude", values="text")
     assert (both[0.0] != both[2.0]).any()
 
 
 def test_what_was_cut_off_is_unread_and_never_a_no(model, intervention):
-    found = pd.concat(written(model, intervention, [0.0]), ignore_index=True)
-    assert (found["tokens_out"] == TOKENS).any()
-    assert found.loc[found["tokens_out"] == TOKENS, "said_yes"].isna().all()
+    result = pd.concat(written(model, intervention, [0.0]), ignore_index=True)
+    assert (result["tokens_out"] == TOKENS).any()
+    assert result.loc[result["tokens_out"] == TOKENS, "said_yes"].isna().all()
 
 
 def test_after_a_break_only_the_rest_is_asked_and_says_the_same(model, intervention):
@@ -74,7 +74,8 @@ def test_after_a_break_only_the_rest_is_asked_and_says_the_same(model, intervent
     assert not ((again["question_id"] == some["question_id"].iloc[0]) & (again["magnitude"] == 0.0)).any()
 
 
-def test_processes_that_find_different_room_share_one_plan_and_ask_every_row_once(model, intervention, monkeypatch):
+def test_processes_share_one_plan(model, intervention, monkeypatch):
+    """Processes that find different room share one plan and ask every row once."""
     rows = []
     for rank, room in enumerate((2, 3)):
         monkeypatch.setattr(reasoned, "questions_per_batch", lambda *given, room=room: room)

@@ -57,7 +57,8 @@ def test_reasoned_answers_stop_at_their_line_and_cut_off_ones_are_unread():
 
 
 @pytest.mark.parametrize("chat", [True, False])
-def test_reasoned_answers_come_for_every_question_and_magnitude_of_chat_and_base_models(chat):
+def test_reasoned_answers_come_for_every_setting(chat):
+    """Reasoned answers come for every question and magnitude of chat and base models."""
     model = tiny_model("qwen3", chat=chat)
     vector = vector_of(model)
     kept = []

@@ -26,7 +26,7 @@ def test_text_effects_are_what_the_model_itself_gives(model, positions):
     """Whole forwards of one passage at a time under a push, the first half as the prompt, the second generated."""
     (vector,) = vectors_at(model, [2])
     intervention = Intervention.of(vector, positions=positions)
-    found = kl_on_text(model, [intervention], {intervention.intervention_id: [0.0, 0.6]}, passages=PASSAGES)
+    result = kl_on_text(model, [intervention], {intervention.intervention_id: [0.0, 0.6]}, passages=PASSAGES)
     kls = []
     for text in PASSAGES:
         ids = [model.tokenizer.bos_token_id, *encode(model.tokenizer, text)]
@@ -47,11 +47,11 @@ def test_text_effects_are_what_the_model_itself_gives(model, positions):
             rows[magnitude] = logits.log_softmax(dim=-1)
         plain, pushed = rows[None][half - 1], rows[0.6][half - 1]
         kls.append((plain.exp() * (plain - pushed)).sum().item())
-    assert list(found.columns) == TEXT_COLUMNS
-    assert found["kl"].tolist() == pytest.approx([0.0, np.mean(kls)], abs=2e-4)
-    assert (found["kl_low"] <= found["kl"] + 1e-9).all()
-    assert (found["kl"] <= found["kl_high"] + 1e-9).all()
-    assert (found["n_passages"] == 3).all()
+    assert list(result.columns) == TEXT_COLUMNS
+    assert result["kl"].tolist() == pytest.approx([0.0, np.mean(kls)], abs=2e-4)
+    assert (result["kl_low"] <= result["kl"] + 1e-9).all()
+    assert (result["kl"] <= result["kl_high"] + 1e-9).all()
+    assert (result["n_passages"] == 3).all()
 
 
 class LargestTensor(TorchDispatchMode):
@@ -60,13 +60,14 @@ class LargestTensor(TorchDispatchMode):
     numbers = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        found = func(*args, **(kwargs or {}))
-        if isinstance(found, torch.Tensor):
-            self.numbers = max(self.numbers, found.numel())
-        return found
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor):
+            self.numbers = max(self.numbers, result.numel())
+        return result
 
 
-def test_the_readout_of_text_takes_no_more_memory_at_once_than_it_may_and_gives_the_same(monkeypatch):
+def test_the_readout_of_text_keeps_to_its_memory(monkeypatch):
+    """The readout of text takes no more memory at once than it may and gives the same."""
     model = tiny_model("llama", vocab_size=4000, tie_word_embeddings=False)
     model.hf.lm_head.weight.data = model.hf.lm_head.weight.data.bfloat16()
     (vector,) = vectors_at(model, [2])
@@ -96,11 +97,11 @@ def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():
         for setting, margin in zip((0.0, 1.0), pair, strict=True)
     ]
     table = pd.DataFrame(rows, columns=["question_id", "setting", "margin", "mass"])
-    found = fact_effects(table, truth).set_index("setting")
-    assert found.loc[0.0, ["accuracy", "negative_flips"]].tolist() == [0.75, 0.0]
-    assert found.loc[1.0, "accuracy"] == 0.5  # a, c; b is wrong now, d was not read
-    assert found.loc[1.0, ["negative_flips", "positive_flips"]].tolist() == [0.5, 0.25]
-    assert found.loc[1.0, "unread"] == 0.25
+    result = fact_effects(table, truth).set_index("setting")
+    assert result.loc[0.0, ["accuracy", "negative_flips"]].tolist() == [0.75, 0.0]
+    assert result.loc[1.0, "accuracy"] == 0.5  # a, c; b is wrong now, d was not read
+    assert result.loc[1.0, ["negative_flips", "positive_flips"]].tolist() == [0.5, 0.25]
+    assert result.loc[1.0, "unread"] == 0.25
 
 
 def test_a_passage_of_nothing_is_refused(model):
@@ -115,14 +116,14 @@ def test_many_interventions_at_once_cost_on_text_what_each_costs_by_itself(model
         for vector in vectors_at(model, [1, 2])
     ]
     settings = {"layer 1": [-0.4, 0.7], "layer 2": [0.0, 0.6], "never": []}
-    told = []
-    found = kl_on_text(model, interventions, settings, passages=PASSAGES, progress=told.append)
-    assert sum(told) == len(PASSAGES)
+    counts = []
+    result = kl_on_text(model, interventions, settings, passages=PASSAGES, progress=counts.append)
+    assert sum(counts) == len(PASSAGES)
     for each in interventions:
-        own = found[found["intervention_id"] == each.intervention_id]
+        each_alone = result[result["intervention_id"] == each.intervention_id]
         alone = kl_on_text(model, [each], {each.intervention_id: settings[each.intervention_id]}, passages=PASSAGES)
-        assert own["magnitude"].tolist() == settings[each.intervention_id]
+        assert each_alone["magnitude"].tolist() == settings[each.intervention_id]
         for column in ("kl", "kl_low", "kl_high"):
-            assert own[column].tolist() == pytest.approx(alone[column].tolist(), abs=1e-4), column
-    assert found.loc[found["magnitude"] == 0.0, "kl"].item() == pytest.approx(0.0, abs=1e-6)
+            assert each_alone[column].tolist() == pytest.approx(alone[column].tolist(), abs=1e-4), column
+    assert result.loc[result["magnitude"] == 0.0, "kl"].item() == pytest.approx(0.0, abs=1e-6)
     assert kl_on_text(model, interventions, {}, passages=PASSAGES).empty

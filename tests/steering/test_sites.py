@@ -124,7 +124,7 @@ def test_a_sweep_at_a_site_is_what_bare_hooks_say(model, prompts):
             (logits,), _ = bare_steps(model, ids, pushed, row.magnitude, 1)
             yes, no = (logits[list(tokens)].logsumexp(0) for tokens in (prompts.tokens.yes, prompts.tokens.no))
             assert row.margin == pytest.approx(float(yes - no), abs=1e-4 * max(1.0, float(logits.abs().max())))
-        moved = table.groupby("question_id")["margin"].agg(lambda own: own.max() - own.min())
+        moved = table.groupby("question_id")["margin"].agg(lambda margins: margins.max() - margins.min())
         assert moved.min() > 1e-3, pushed.intervention_id
 
 
@@ -171,18 +171,18 @@ def outputs_of(model, ids, modules):
 @pytest.mark.parametrize("site", ["resid", "attn", "mlp"])
 @pytest.mark.parametrize("read", ["last", "Anna", 3, -4])
 def test_activations_are_read_where_bare_hooks_find_them(model, prompts, site, read):
-    found = read_activations(model, prompts, [1, model.n_layers - 1], site=site, read=read)
+    result = read_activations(model, prompts, [1, model.n_layers - 1], site=site, read=read)
     for question, ids in enumerate(prompts.sequences):
         place = {"last": len(ids) - 1, "Anna": -1}.get(read, read if isinstance(read, int) else -1)
         if read == "Anna":
             (place,) = (n for n in range(len(ids)) if model.tokenizer.decode(ids[: n + 1]).endswith("Anna"))
-        for number, layer in enumerate(found.layers):
+        for number, layer in enumerate(result.layers):
             module, times = part_of(model, site, layer)
             seen = outputs_of(model, ids, {"part": module, "stream": model.stack.layers[layer]})
             expected = times * seen["part"][0, place]
-            assert torch.allclose(found.residuals[question, number], expected, atol=1e-4 * float(expected.abs().max()))
+            assert torch.allclose(result.residuals[question, number], expected, atol=1e-4 * float(expected.abs().max()))
             norm = float(seen["stream"][0, -1].norm())
-            assert float(found.stream_norms[question, number]) == pytest.approx(norm, rel=1e-4)
+            assert float(result.stream_norms[question, number]) == pytest.approx(norm, rel=1e-4)
 
 
 def many(n=24):

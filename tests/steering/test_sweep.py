@@ -41,7 +41,8 @@ def at(positions, vectors):
     return [Intervention.of(vector, positions=positions) for vector in vectors]
 
 
-def test_a_magnitude_that_overflows_leaves_the_unsteered_answers_as_they_are():
+def test_an_overflow_leaves_the_unsteered_answers():
+    """A magnitude that overflows leaves the unsteered answers as they are."""
     model = tiny_model("gpt2")
     prompts = PromptSet.build(model, QUESTIONS[:6], METACOGNITIVE)
     raw = [Intervention.of(vectors_at(model, [1])[0], unit="raw")]
@@ -107,9 +108,8 @@ def test_the_response_vector_is_the_difference_of_means_over_what_was_read():
 
 
 @pytest.mark.parametrize("architecture", ["mistral", "qwen3"])
-def test_the_answer_vector_is_the_stream_after_yes_minus_that_after_no_where_the_answer_is_read(
-    monkeypatch, architecture
-):
+def test_the_answer_vector_is_yes_minus_no(monkeypatch, architecture):
+    """The answer vector is the stream after yes minus that after no where the answer is read."""
     model, means = outspoken_model(architecture=architecture), []
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     mass = read_activations(model, prompts, []).mass
@@ -155,14 +155,16 @@ def test_a_margin_of_exactly_0_is_on_the_side_of_no():
     assert torch.equal(no, margin <= 0)
 
 
-def test_margins_that_tie_still_part_into_thirds_without_a_question_on_both_sides():
+def test_tied_margins_still_part_into_thirds():
+    """Margins that tie still part into thirds without a question on both sides."""
     yes, no = split_by_response(torch.full((30,), -1.0), torch.ones(30))
     assert int(yes.sum()) == int(no.sum()) == 10
     assert not (yes & no).any()
 
 
 @pytest.mark.parametrize(("n_yes", "sides"), [(7, (13, 13)), (8, (8, 32)), (32, (32, 8)), (33, (13, 13))])
-def test_the_sign_of_the_margin_splits_where_a_fifth_says_otherwise_and_thirds_below(n_yes, sides):
+def test_the_sign_splits_where_a_fifth_says_otherwise(n_yes, sides):
+    """The sign of the margin splits where a fifth says otherwise and thirds below."""
     margin = torch.arange(40.0) - (39.5 - n_yes)
     yes, no = split_by_response(margin, torch.ones(40))
     assert (int(yes.sum()), int(no.sum())) == sides
@@ -191,7 +193,8 @@ def test_a_saved_vector_comes_back_whole_and_only_fits_its_own_model(tmp_path):
         sweep(other, [back], prompts, [0.0])
 
 
-def test_a_vector_of_another_format_or_a_broken_file_is_refused_in_one_sentence(tmp_path, monkeypatch):
+def test_a_broken_vector_file_is_refused(tmp_path, monkeypatch):
+    """A vector of another format or a broken file is refused in one sentence."""
     (vector,) = vectors_at(tiny_model("llama"), [2])
     file = tmp_path / "v.safetensors"
     with monkeypatch.context() as patched:
@@ -261,21 +264,24 @@ def test_the_layer_that_turns_the_answers_with_the_smallest_push_is_chosen(monke
     assert scan.table["magnitude"].max() == pytest.approx(0.4 if unit == "residual_norm" else 4.0)
 
 
-def test_where_a_small_push_turns_nothing_larger_ones_are_tried_on_every_layer(monkeypatch):
+def test_larger_pushes_are_tried_on_every_layer(monkeypatch):
+    """Where a small push turns nothing larger ones are tried on every layer."""
     scan = scan_of(monkeypatch, {0: 1.0, 1: 0.6, 2: 0.1}, "residual_norm")
     assert (scan.layer, scan.spans) == (0, True)
     assert scan.reach[1] == pytest.approx(norm.ppf(0.95) / 0.6, rel=0.2)
     assert scan.table.groupby("layer")["magnitude"].max().tolist() == [4.0] * 3
 
 
-def test_where_no_layer_turns_the_answers_both_ways_the_one_that_moves_them_most_is_chosen(monkeypatch):
+def test_the_layer_that_moves_most_is_chosen(monkeypatch):
+    """Where no layer turns the answers both ways the one that moves them most is chosen."""
     scan = scan_of(monkeypatch, {0: 0.1, 1: 0.3, 2: 0.2}, "residual_norm")
     assert (scan.layer, scan.spans) == (1, False)
     assert np.isinf(scan.reach).all()
     assert not scan.falls
 
 
-def test_a_layer_along_which_the_yes_rate_falls_is_not_taken_for_one_that_raises_it(monkeypatch):
+def test_a_falling_layer_is_not_taken_for_a_rising_one(monkeypatch):
+    """A layer along which the yes rate falls is not taken for one that raises it."""
     scan = scan_of(monkeypatch, {0: -0.4, 1: 0.1, 2: -0.2}, "residual_norm")
     assert (scan.layer, scan.falls) == (1, False)
     backwards = scan_of(monkeypatch, {0: -0.4, 1: -0.1}, "residual_norm")
@@ -300,7 +306,8 @@ def test_the_magnitudes_are_even_in_yes_rate_whatever_could_not_be_read():
     assert grid == even_in_yes_rate(margins, 41)
 
 
-def test_what_steering_makes_unreadable_ends_the_range_and_what_is_unread_without_it_does_not():
+def test_what_becomes_unreadable_ends_the_range():
+    """What steering makes unreadable ends the range and what is unread without it does not."""
     magnitudes = [-0.4, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.4]
     rates = pd.DataFrame({"yes_rate": [0.0, 0.01, 0.2, 0.4, 0.5, 0.6, 0.8, 0.99, 1.0]}, index=magnitudes)
     unread = [0.6, 0.34, 0.3, 0.3, 0.3, 0.3, 0.2, 0.1, 0.6]

@@ -14,7 +14,8 @@ from steering.texts import _clearest, vector_from_texts
 RIVER, SEA = ([f"Tell me of a {what} in {year}." for year in range(1900, 1908)] for what in ("river", "long grey sea"))
 
 
-def test_the_vector_is_the_difference_of_the_mean_streams_at_the_last_token(model):
+def test_the_vector_is_the_difference_of_mean_streams(model):
+    """The vector is the difference of the mean streams at the last token."""
     vector = vector_from_texts(model, RIVER, SEA, layer=2)
     means = [model.read_residual(model.tokenise(side), [2])[:, 0].mean(dim=0) for side in (RIVER, SEA)]
     difference = means[0] - means[1]
@@ -31,14 +32,14 @@ def test_texts_chats_and_prompts_are_one_thing(model):
     one = vector_from_texts(model, RIVER, SEA, layer=2)
     other = vector_from_texts(model, chats, [Prompt(text) for text in SEA], layer=2)
     assert torch.equal(one.direction, other.direction)
-    said = [
+    messages = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hi"},
         {"role": "assistant", "content": "Hello."},
         {"role": "user", "content": "Who?"},
         {"role": "assistant", "content": "It was"},
     ]
-    assert as_prompt(said) == Prompt("Who?", "It was", (("Be brief.\n\nHi", "Hello."),))
+    assert as_prompt(messages) == Prompt("Who?", "It was", (("Be brief.\n\nHi", "Hello."),))
     texts = model.generate([chats[0], RIVER[0]], max_new_tokens=3)
     assert texts[0] == texts[1] == model.generate(chats[0], max_new_tokens=3)
 
@@ -67,8 +68,8 @@ def test_any_two_answers_are_swept_and_a_control_stands_beside(model):
     result = sweep(model, vector, RIVER[:3], [-0.5, 0.0, 0.5], answers=("Yes", "No"), controls=1)
     assert set(result.table["intervention_id"]) == {vector.vector_id, "L2-random-1"}
     turned = sweep(model, vector, RIVER[:3], [-0.5, 0.0, 0.5], answers=("No", "Yes"))
-    own = result.table[result.table["intervention_id"] == vector.vector_id]["margin"]
-    np.testing.assert_allclose(turned.table["margin"], -own, atol=1e-4)
+    margins = result.table[result.table["intervention_id"] == vector.vector_id]["margin"]
+    np.testing.assert_allclose(turned.table["margin"], -margins, atol=1e-4)
     with pytest.raises(InputError, match="begin with the same token"):
         sweep(model, vector, RIVER[:3], [0.5], answers=("Yes", "yes"))
 
@@ -78,15 +79,15 @@ def test_what_is_written_is_scored_and_what_cannot_be_scored_is_counted():
     vector = vector_from_texts(model, RIVER, SEA, layer=2)
     result = sweep(model, vector, RIVER[:4], [0.0, 2.0], score=lambda text: len(text) or float("nan"), max_new_tokens=6)
     written = model.generate(RIVER[:4], vector * 2.0, max_new_tokens=6)
-    own = result.table[result.table["magnitude"] == 2.0]
-    assert own["text"].tolist() == written
+    at_2 = result.table[result.table["magnitude"] == 2.0]
+    assert at_2["text"].tolist() == written
     rates = result.rates().xs(vector.vector_id)
     assert rates.loc[2.0, "score"] == pytest.approx(np.mean([len(text) for text in written if text]))
     assert (rates["n_read"] + rates["n_unread"] == 4).all()
 
 
 @pytest.mark.parametrize(
-    ("positive", "negative", "how", "said"),
+    ("positive", "negative", "how", "message"),
     [
         (RIVER[:1], SEA, {}, "1 positive and 8 negative texts; give at least 2"),
         (RIVER, RIVER, {}, "the same; give at least 2 of each"),
@@ -95,6 +96,6 @@ def test_what_is_written_is_scored_and_what_cannot_be_scored_is_counted():
         (RIVER, SEA, {"method": "best"}, "method 'best' is not known"),
     ],
 )
-def test_what_makes_no_direction_is_refused(model, positive, negative, how, said):
-    with pytest.raises(InputError, match=said):
+def test_what_makes_no_direction_is_refused(model, positive, negative, how, message):
+    with pytest.raises(InputError, match=message):
         vector_from_texts(model, positive, negative, **how)

@@ -144,9 +144,9 @@ def test_draws_are_the_same_by_the_same_seed_whatever_stands_beside_them(writer,
 
 def test_a_respondent_writes_as_it_does_by_transformers(writer, model, questions):
     prompts = [CLOSED_BOOK.prompt(question.text) for question in questions[:12]]
-    said = {each.place: each.raw_text for each in LocalRespondent(model).answer(prompts, CLOSED_BOOK)}
+    by_place = {each.place: each.raw_text for each in LocalRespondent(model).answer(prompts, CLOSED_BOOK)}
     model.writer = None
-    assert said == {each.place: each.raw_text for each in LocalRespondent(model).answer(prompts, CLOSED_BOOK)}
+    assert by_place == {each.place: each.raw_text for each in LocalRespondent(model).answer(prompts, CLOSED_BOOK)}
 
 
 def test_what_vllm_says_is_wrong_is_handed_on_in_a_sentence(model):

@@ -12,14 +12,16 @@ def asked(*given):
     return [Question(f"q{place}", "?", (answer,), topic) for place, (topic, answer) in enumerate(given)]
 
 
-def test_questions_of_one_topic_with_one_answer_are_wordings_of_one_and_that_is_said():
+def test_one_answer_in_one_topic_makes_wordings():
+    """Questions of one topic with one answer are wordings of one and that is said."""
     questions = asked(("sea", "Nile"), ("sea", "the Rhine"), ("sea", "nile!"), ("sky", "Nile"), (None, "Nile"))
     with pytest.warns(Notice, match="2 of 5 questions count as wordings of 1"):
-        found = wordings_of(questions)
-    assert found[0] == found[2] is not None
-    assert found[1] is found[3] is found[4] is None
+        result = wordings_of(questions)
+    assert result[0] == result[2] is not None
+    assert result[1] is result[3] is result[4] is None
 
 
-def test_yes_and_no_make_no_wordings_and_neither_do_the_questions_in_the_box():
+def test_yes_and_no_make_no_wordings():
+    """Yes and no make no wordings and neither do the questions in the box."""
     assert wordings_of(asked(*[("sea", "yes"), ("sea", "No")] * 3)) is None
     assert wordings_of(load_questions("embedded")) is None

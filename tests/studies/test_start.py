@@ -27,7 +27,8 @@ def test_nothing_is_written_before_the_run_begins(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_begins_with_identity_device_threads_and_what_was_said_before(tmp_path):
+def test_a_run_begins_with_what_it_is(tmp_path):
+    """A run begins with identity device threads and what was said before."""
     notes, model = Notes(), tiny_model()
     notes.tell("half of the questions are left out")
     start = Start("program", options(tmp_path / "run"))

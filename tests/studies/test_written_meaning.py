@@ -65,12 +65,12 @@ def judged(tmp_path, monkeypatch):
 
 def test_planted_meanings_are_recovered_where_equal_words_show_nothing(judged):
     table, right = written(np.random.default_rng(0), own_meaning=True)
-    found = judged(reads, table)
-    check, _, tells = check_of_judge(found, "judge")
+    result = judged(reads, table)
+    check, _, tells = check_of_judge(result, "judge")
     assert tells
     assert check["said_same"].tolist() == [1, 0]
     assert (check["n"] >= 20).all()
-    scores, counts = agreement_of_meanings(found, QUESTIONS, table)
+    scores, counts = agreement_of_meanings(result, QUESTIONS, table)
     known = scores.loc[[key for key, value in right.items() if value]]
     assert (known["discrete semantic entropy"] == 0).all()
     assert (known[["largest meaning", "means the same as the likeliest"]] == 1).all(axis=None)
@@ -82,7 +82,8 @@ def test_planted_meanings_are_recovered_where_equal_words_show_nothing(judged):
 
 
 @pytest.mark.long
-def test_samples_that_agree_by_chance_of_wording_and_of_meaning_tell_nothing(judged):
+def test_samples_that_agree_by_chance_tell_nothing(judged):
+    """Samples that agree by chance of wording and of meaning tell nothing."""
     intervals = []
     for seed in range(6):
         table, right = written(np.random.default_rng(seed), own_meaning=False)
@@ -98,11 +99,11 @@ def test_a_judge_that_goes_by_the_letter_or_is_unread_is_not_believed(judged):
     _, sentence, tells = check_of_judge(judged(says_a, table), "judge")
     assert not tells
     assert "does not tell them apart" in sentence
-    found = judged(lambda *_: [np.nan, np.nan], table, "mute.jsonl")
-    check, _, tells = check_of_judge(found, "judge")
+    result = judged(lambda *_: [np.nan, np.nan], table, "mute.jsonl")
+    check, _, tells = check_of_judge(result, "judge")
     assert not tells
     assert (check["n_unread"] >= 20).all()
-    scores, counts = agreement_of_meanings(found, QUESTIONS, table)
+    scores, counts = agreement_of_meanings(result, QUESTIONS, table)
     assert scores.isna().all(axis=None)
     assert counts["n_unread"] == 24
 
@@ -119,8 +120,8 @@ def test_a_judgement_that_failed_is_blank_and_told_and_asked_again_alone(judged)
                 yield Response(response.place, error="500 (try later)") if lost else response
 
     with pytest.warns(match=r"requests failed \(\d+: 500 \(try later\)\); they are blank"):
-        found = judged(reads, table, kind=Broken)
-    scores, counts = agreement_of_meanings(found, QUESTIONS, table)
+        result = judged(reads, table, kind=Broken)
+    scores, counts = agreement_of_meanings(result, QUESTIONS, table)
     assert counts["n_unread"] > 0
     assert scores["largest meaning"].isna().sum() >= counts["n_unread"]
     failing, n_asked = False, [0]

@@ -60,15 +60,16 @@ def test_the_data_sets_own_label_is_a_baseline_whichever_way_it_is_written(sign)
     assert baselines.loc["level", "difference_high"] < 0
 
 
-def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_by_the_subject(shared):
+def test_a_shared_difficulty_is_seen_by_others_answers(shared):
+    """A difficulty that targets share is found by the others answers and not by the subject."""
     baselines, _ = shared
     assert baselines.loc["mean of other models", "signal"] > 0.4
     assert baselines.loc["shared difficulty", "signal"] > 0.4
     assert abs(baselines.loc["unsteered margin", "signal"]) < 0.1
     assert baselines.loc["mean of other models", "difference_high"] < 0
-    found = ceiling(baselines, 0.1)
-    assert found.account in ("mean of other models", "shared difficulty")
-    assert found.share == pytest.approx(0.1 / found.signal)
+    result = ceiling(baselines, 0.1)
+    assert result.account in ("mean of other models", "shared difficulty")
+    assert result.share == pytest.approx(0.1 / result.signal)
 
 
 def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
@@ -79,11 +80,11 @@ def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
     words = np.array(["river", "stone", "garden", "window", "paper"])[rng.integers(5, size=len(ids))]
     texts = [f"Who {'invented' if h else 'painted'} the {word}?" for h, word in zip(hard, words, strict=True)]
     noisy = rng.random((len(ids), 9)) < 0.2
-    told = pd.DataFrame((~hard[:, None] ^ noisy).astype(float), index=ids, columns=panel.columns)
-    baselines, _ = table_for(sweep, told, texts)
+    answers = pd.DataFrame((~hard[:, None] ^ noisy).astype(float), index=ids, columns=panel.columns)
+    baselines, _ = table_for(sweep, answers, texts)
     assert baselines.loc["text", "signal"] > 0.4
     assert baselines.loc["text, from other models", "signal"] > 0.4
-    by_chance, _ = table_for(sweep, told.sample(frac=1, random_state=0).set_axis(ids), texts)
+    by_chance, _ = table_for(sweep, answers.sample(frac=1, random_state=0).set_axis(ids), texts)
     assert abs(by_chance.loc["text", "signal"]) < 0.12
 
 
@@ -93,10 +94,10 @@ def test_topics_that_tell_the_answer_are_found_by_their_means():
     topics = np.where(np.arange(len(ids)) % 2, "easy", "hard")
     rng = np.random.default_rng(0)
     likely = np.where(topics == "easy", 0.9, 0.1)[:, None]
-    told = pd.DataFrame((rng.random((len(ids), 9)) < likely).astype(float), index=ids, columns=panel.columns)
-    baselines, _ = table_for(sweep, told, topics=topics)
+    answers = pd.DataFrame((rng.random((len(ids), 9)) < likely).astype(float), index=ids, columns=panel.columns)
+    baselines, _ = table_for(sweep, answers, topics=topics)
     assert baselines.loc["topic means", "signal"] > 0.6
-    without, _ = table_for(sweep, told)
+    without, _ = table_for(sweep, answers)
     assert without.loc["topic means", "n_targets"] == 0
 
 
@@ -137,25 +138,25 @@ OWN_ANSWERS = [name for name, baseline in BASELINES.items() if baseline.own_answ
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_no_baseline_sees_what_the_target_says_to_the_test_questions(baseline, asked_case):
     """Not even through the other targets of its base model. Its yes rate over all questions may find its neighbour."""
-    scores, own = BASELINES[baseline].scores, asked_case.models == "b"
+    scores, of_b = BASELINES[baseline].scores, asked_case.models == "b"
     given, test = asked_case.given.copy(), np.flatnonzero(asked_case.test)
     if baseline == "nearest threshold":
-        given[np.ix_(test, np.flatnonzero(own))] = given[np.ix_(np.random.default_rng(1).permutation(test), own)]
+        given[np.ix_(test, np.flatnonzero(of_b))] = given[np.ix_(np.random.default_rng(1).permutation(test), of_b)]
     else:
-        given[np.ix_(test, np.flatnonzero(own))] = 1 - given[np.ix_(test, own)]
-    told = asked_case.knowing(given)
-    np.testing.assert_array_equal(scores(told)[:, own], scores(asked_case)[:, own])
+        given[np.ix_(test, np.flatnonzero(of_b))] = 1 - given[np.ix_(test, of_b)]
+    changed = asked_case.knowing(given)
+    np.testing.assert_array_equal(scores(changed)[:, of_b], scores(asked_case)[:, of_b])
 
 
 @pytest.mark.parametrize("baseline", sorted(set(BASELINES) - set(OWN_ANSWERS)))
 def test_what_other_models_tell_comes_from_other_base_models_alone(baseline, asked_case):
-    scores, own = BASELINES[baseline].scores, asked_case.models == "b"
+    scores, of_b = BASELINES[baseline].scores, asked_case.models == "b"
     given = asked_case.given.copy()
-    given[:, own] = np.random.default_rng(1).permutation(given[:, own])
-    told = asked_case.knowing(given)
-    np.testing.assert_array_equal(scores(told)[:, own], scores(asked_case)[:, own])
+    given[:, of_b] = np.random.default_rng(1).permutation(given[:, of_b])
+    changed = asked_case.knowing(given)
+    np.testing.assert_array_equal(scores(changed)[:, of_b], scores(asked_case)[:, of_b])
     if baseline not in ("unsteered margin", "level"):  # of the label they tell which way it goes, and nothing else
-        assert not np.array_equal(scores(told)[:, ~own], scores(asked_case)[:, ~own], equal_nan=True)
+        assert not np.array_equal(scores(changed)[:, ~of_b], scores(asked_case)[:, ~of_b], equal_nan=True)
 
 
 # ---- unrelated facts -------------------------------------------------------------------------------------------------
@@ -167,8 +168,8 @@ def facts_table(shift, knowledge=4.0, n=200, magnitudes=MAGNITUDES):
     """Facts whose margin is truth times knowledge plus shift times the magnitude."""
     rng = np.random.default_rng(0)
     truth = pd.Series(np.tile([1.0, 0.0], n // 2), index=[f"f{number}" for number in range(n)])
-    own = knowledge * (2 * truth.to_numpy() - 1) + rng.standard_normal(n)
-    table = plain_sweep(own[:, None] + shift * magnitudes, ["test"] * n, magnitudes)
+    unsteered = knowledge * (2 * truth.to_numpy() - 1) + rng.standard_normal(n)
+    table = plain_sweep(unsteered[:, None] + shift * magnitudes, ["test"] * n, magnitudes)
     table["question_id"] = table["question_id"].str.replace("q", "f")
     return table.assign(truth=table["question_id"].map(truth)), truth
 
@@ -206,7 +207,8 @@ def test_a_fact_that_cannot_be_read_counts_neither_as_yes_nor_as_no(own_grid):
 # ---- knowing ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_order_that_is_about_being_right_says_nothing_within_right_or_wrong():
+def test_an_order_about_being_right_says_nothing_within():
+    """An order that is about being right says nothing within right or wrong."""
     rng = np.random.default_rng(3)
     sweep, _ = simulated(n_questions=2000, reordering=0.0)
     grid = sweep_grid(sweep)
@@ -253,14 +255,14 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
     facts, _ = facts_table(2.0, magnitudes=np.unique(sweep["magnitude"]))
     facts = facts.assign(intervention_id="v")
     tables = SweepTables(both, interventions, questions, facts)
-    found = judge_tables(tables, panel_of(panel), seed=1)
-    assert list(found.controls.index) == ["L1-random-1", "L1-covariance-2"]
-    assert found.verdict.direction.n_controls == 2
-    assert found.controls.loc["L1-covariance-2", "push"] == pytest.approx(1.6, abs=0.15)
-    assert found.factor is not None
-    assert found.knowing is None
-    assert found.verdict.facts.n == 200
-    assert 0 < found.verdict.facts.share.value < 0.5
+    result = judge_tables(tables, panel_of(panel), seed=1)
+    assert list(result.controls.index) == ["L1-random-1", "L1-covariance-2"]
+    assert result.verdict.direction.n_controls == 2
+    assert result.controls.loc["L1-covariance-2", "push"] == pytest.approx(1.6, abs=0.15)
+    assert result.factor is not None
+    assert result.knowing is None
+    assert result.verdict.facts.n == 200
+    assert 0 < result.verdict.facts.share.value < 0.5
 
 
 def panel_of(answers):
@@ -276,21 +278,27 @@ def instructed_of(sweep, rng):
     """Answers under two levels that each put the questions in an order of its own, few yes under the higher one."""
     ids = np.sort(sweep["question_id"].unique())
     levels = {50.0: rng.normal(0.6, 1, len(ids)), 90.0: rng.normal(-0.9, 1, len(ids))}
-    own = [pd.DataFrame({"question_id": ids, "level": level, "margin": each}) for level, each in levels.items()]
-    return pd.concat(own).assign(mass=0.9)
+    frames = [pd.DataFrame({"question_id": ids, "level": level, "margin": each}) for level, each in levels.items()]
+    return pd.concat(frames).assign(mass=0.9)
 
 
-def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest():
+def test_a_target_is_set_against_the_nearest_instructed_level():
+    """A target is set against the instructed level whose yes rate is nearest."""
     sweep, _ = simulated(reordering=0.4)
     rng = np.random.default_rng(4)
     instructed = instructed_of(sweep, rng)
     margins = instructed.pivot(index="question_id", columns="level", values="margin")
     follows = {f"target {number}": margins[(50.0, 90.0)[number % 2]] for number in range(9)}
-    panel = pd.DataFrame({name: (own + 0.3 * rng.normal(size=len(own)) > 0) * 1.0 for name, own in follows.items()})
+    panel = pd.DataFrame(
+        {
+            name: (follows_level + 0.3 * rng.normal(size=len(follows_level)) > 0) * 1.0
+            for name, follows_level in follows.items()
+        }
+    )
     baselines, case = table_for(sweep, panel, instructed=instructed)
     sources = ("the dial", "mean of other models", "unsteered margin", "instructed threshold")
-    _, told = predict(case, sources)
-    assert told.set_index("source")["bits"].idxmax() == "instructed threshold"
+    _, predictions = predict(case, sources)
+    assert predictions.set_index("source")["bits"].idxmax() == "instructed threshold"
     assert baselines.loc["instructed threshold", "signal"] > 0.6
     assert abs(baselines.loc["unsteered margin", "signal"]) < 0.15
     assert not baselines.loc["instructed threshold", "one_order"]
@@ -299,7 +307,7 @@ def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest(
     assert again.loc["instructed threshold", "signal"] == pytest.approx(baselines.loc["instructed threshold", "signal"])
 
 
-def test_a_baseline_that_is_added_stands_among_the_baselines_and_among_the_predictions(monkeypatch):
+def test_an_added_baseline_stands_among_the_predictions(monkeypatch):
     """Planted: it knows the difficulty that the targets share, and so does as well as their mean."""
     sweep, panel = simulated("unrelated", n_targets=12)
     ease = panel.mean(axis=1)
@@ -311,8 +319,8 @@ def test_a_baseline_that_is_added_stands_among_the_baselines_and_among_the_predi
     baselines, matches = table_for(sweep, panel)
     assert baselines.loc["planted", "one_order"]
     assert baselines.loc["planted", "signal"] > baselines.loc["mean of other models", "signal"] - 0.05
-    _, told = predict(matches)
-    bits = told.set_index("source")["bits"]
+    _, predictions = predict(matches)
+    bits = predictions.set_index("source")["bits"]
     assert bits["planted"] > bits["mean of other models"] - 0.02
     assert bits["planted"] > bits["unsteered margin"] + 0.1
 

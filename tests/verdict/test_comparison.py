@@ -33,37 +33,37 @@ def other(tmp_path_factory):
 
 
 def test_only_what_is_not_the_same_is_a_difference():
-    told = differences({"a": {"layer": 3, "x": {"y": 1}, "z": 0}, "b": {"layer": 4, "x": {"y": 1}}})
-    assert told.to_dict("index") == {"layer": {"a": 3, "b": 4}, "z": {"a": 0, "b": None}}
+    differing = differences({"a": {"layer": 3, "x": {"y": 1}, "z": 0}, "b": {"layer": 4, "x": {"y": 1}}})
+    assert differing.to_dict("index") == {"layer": {"a": 3, "b": 4}, "z": {"a": 0, "b": None}}
 
 
 def test_a_run_beside_itself_differs_in_nothing(one):
-    found = Comparison({"a": one, "b": one})
-    assert found.differences.empty
-    row = found.beside_first.loc["b"]
+    result = Comparison({"a": one, "b": one})
+    assert result.differences.empty
+    row = result.beside_first.loc["b"]
     assert (row["order"], row["agreement_difference"], row["p"]) == (pytest.approx(1), 0, 1)
-    signal = found.summary["numbers"]["signal"]
-    assert signal["first"] == signal["median"] == signal["worst"] == found.answers["signal"]["a"]
+    signal = result.summary["numbers"]["signal"]
+    assert signal["first"] == signal["median"] == signal["worst"] == result.answers["signal"]["a"]
 
 
 def test_a_subject_that_follows_the_scale_beats_one_that_answers_at_random(one, other):
-    found = Comparison({"scale": one, "chance": other})
-    row = found.beside_first.loc["chance"]
+    result = Comparison({"scale": one, "chance": other})
+    row = result.beside_first.loc["chance"]
     assert row["high"] < 0
     assert row["p"] < 0.05
     assert abs(row["order"]) < 0.2
-    assert found.summary["numbers"]["signal"]["worst_run"] == "chance"
-    assert "1 of 1 agree with the targets more or less often than scale does" in found.summary["sentence"]
+    assert result.summary["numbers"]["signal"]["worst_run"] == "chance"
+    assert "1 of 1 agree with the targets more or less often than scale does" in result.summary["sentence"]
 
 
 def test_what_cannot_be_judged_is_counted_and_in_no_median(one, other):
-    found = Comparison({"scale": one, "chance": other})
-    found.__dict__["answers"] = found.answers.assign(is_judged=[True, False], signal=[0.2, 0.1])
-    assert (found.summary["n_runs"], found.summary["n_judged"]) == (2, 1)
-    assert found.summary["numbers"]["signal"]["median"] == 0.2
-    del found.summary
-    found.__dict__["answers"] = found.answers.assign(is_judged=False)
-    assert found.summary["sentence"] == "none of 2 runs can be judged"
+    result = Comparison({"scale": one, "chance": other})
+    result.__dict__["answers"] = result.answers.assign(is_judged=[True, False], signal=[0.2, 0.1])
+    assert (result.summary["n_runs"], result.summary["n_judged"]) == (2, 1)
+    assert result.summary["numbers"]["signal"]["median"] == 0.2
+    del result.summary
+    result.__dict__["answers"] = result.answers.assign(is_judged=False)
+    assert result.summary["sentence"] == "none of 2 runs can be judged"
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,8 @@ def test_runs_are_compared_where_both_tested_and_read_and_panels_agree(one, else
     assert row["agreement_difference"] == pytest.approx(np.mean(each))
 
 
-def test_the_paired_difference_is_a_t_test_over_questions_with_base_models_averaged_first():
+def test_the_paired_difference_is_a_t_test():
+    """The paired difference is a t test over questions with base models averaged first."""
     rng = np.random.default_rng(0)
     first, second = (rng.integers(0, 2, (80, 3)).astype(float) for _ in range(2))
     apart = first - second

@@ -35,7 +35,8 @@ def rates_of(control, rows, norms_per_unit=1.0):
     return control_rates(replace(case, controls={"r": control}))
 
 
-def test_rates_are_over_the_questions_asked_for_and_in_the_unit_of_the_vector():
+def test_rates_are_in_the_vectors_unit():
+    """Rates are over the questions asked for and in the unit of the vector."""
     control = turning_at(np.linspace(-0.9, 1.9, 9), norms_per_unit=0.5)
     few = np.isin(QUESTIONS, ["q0", "q9"])
     rates = rates_of(control, few, norms_per_unit=0.1)
@@ -56,11 +57,13 @@ def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
     controls = [name for name in run.interventions()["intervention_id"] if name != run.under_test()]
     assert list(rates["intervention_id"].unique()) == controls
     for name in controls:
-        grid, told = sweep_grid(run.sweep(), run.splits(), name), rates[rates["intervention_id"] == name]
+        grid, stored_rates = sweep_grid(run.sweep(), run.splits(), name), rates[rates["intervention_id"] == name]
         counted = np.nanmean(grid.answers[grid.rows("test")], axis=0)
-        inside = (grid.magnitudes >= told["magnitude"].min()) & (grid.magnitudes <= told["magnitude"].max())
+        inside = (grid.magnitudes >= stored_rates["magnitude"].min()) & (
+            grid.magnitudes <= stored_rates["magnitude"].max()
+        )
         assert inside.sum() > 3
-        drawn = np.interp(grid.magnitudes[inside], told["magnitude"], told["yes_rate"])
+        drawn = np.interp(grid.magnitudes[inside], stored_rates["magnitude"], stored_rates["yes_rate"])
         assert drawn == pytest.approx(counted[inside], abs=0.1)  # between two of its points many answers turn
     assert SweepRun.open(GOLDEN / "default").tables().control_rates.empty
 
@@ -103,6 +106,6 @@ def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
     models = matches.matches.loc[judged, "model"]
     assert row["signal"] == pytest.approx(pd.Series(kappas).groupby(models).mean().mean())
     assert row["order_gain"] == pytest.approx(pd.DataFrame(gains).T.groupby(models).mean().mean().max())
-    own = turns[split[turns.index] != "extraction"].sort_values().to_numpy()
-    n = len(own)
-    assert row["push"] == pytest.approx(0.5 * (own[int(np.ceil(0.9 * n)) - 1] - own[int(np.floor(0.1 * n))]))
+    turning = turns[split[turns.index] != "extraction"].sort_values().to_numpy()
+    n = len(turning)
+    assert row["push"] == pytest.approx(0.5 * (turning[int(np.ceil(0.9 * n)) - 1] - turning[int(np.floor(0.1 * n))]))

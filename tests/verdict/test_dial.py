@@ -25,10 +25,10 @@ def dial(*margins, mass=0.9):
 
 
 def test_ease_is_the_share_of_the_range_with_yes():
-    found = dial([-3, -2, -1, 1, 2], [1, 2, 3, 4, 5], [-5, -4, -3, -2, -1], [-1, 3, 4, 5, 6])
-    assert found.ease == pytest.approx([1.5 / 4, 1, 0, 3.75 / 4])
-    assert found.n_turns.tolist() == [1, 0, 0, 1]
-    assert found.crossings[0] == pytest.approx([0.5])
+    result = dial([-3, -2, -1, 1, 2], [1, 2, 3, 4, 5], [-5, -4, -3, -2, -1], [-1, 3, 4, 5, 6])
+    assert result.ease == pytest.approx([1.5 / 4, 1, 0, 3.75 / 4])
+    assert result.n_turns.tolist() == [1, 0, 0, 1]
+    assert result.crossings[0] == pytest.approx([0.5])
 
 
 def test_a_dial_falls_where_fewer_say_yes_at_its_high_end():
@@ -39,57 +39,60 @@ def test_a_dial_falls_where_fewer_say_yes_at_its_high_end():
     assert rising.ease == pytest.approx(falling.ease)
 
 
-def test_an_answer_that_turns_back_counts_with_the_share_at_which_it_is_yes():
-    found = dial([-1, 1, -1, 1, 1], [-1, -1, -1, -1, -1])
-    assert found.crossings[0] == pytest.approx([-1.5, -0.5, 0.5])
-    assert found.ease[0] == pytest.approx((1 + 1.5) / 4)
-    assert found.turning == 0.5
+def test_an_answer_that_turns_back_counts_with_its_share():
+    """An answer that turns back counts with the share at which it is yes."""
+    result = dial([-1, 1, -1, 1, 1], [-1, -1, -1, -1, -1])
+    assert result.crossings[0] == pytest.approx([-1.5, -0.5, 0.5])
+    assert result.ease[0] == pytest.approx((1 + 1.5) / 4)
+    assert result.turning == 0.5
 
 
-def test_where_answers_turn_once_ease_orders_as_the_crossing_does_and_a_shift_as_the_margin_does():
+def test_where_answers_turn_once_ease_orders_as_crossings():
+    """Where answers turn once ease orders as the crossing does and a shift as the margin does."""
     sweep, _ = simulated(reordering=0.0)
     grid = sweep_grid(sweep.assign(mass=0.9))
-    found, margins = grid.dial, grid.margins[:, grid.unsteered]
-    assert rank_correlation(found.ease, margins).value > 0.9999
-    turned = found.n_turns == 1
-    crossings = np.array([found.crossings[row][0] for row in np.flatnonzero(turned)])
-    assert stats.spearmanr(-crossings, found.ease[turned]).statistic == pytest.approx(1)
+    result, margins = grid.dial, grid.margins[:, grid.unsteered]
+    assert rank_correlation(result.ease, margins).value > 0.9999
+    turned = result.n_turns == 1
+    crossings = np.array([result.crossings[row][0] for row in np.flatnonzero(turned)])
+    assert stats.spearmanr(-crossings, result.ease[turned]).statistic == pytest.approx(1)
 
 
-def test_an_unread_answer_is_bridged_inside_and_lasts_at_an_end_and_never_read_is_unknown():
+def test_an_unread_answer_is_bridged_inside():
+    """An unread answer is bridged inside and lasts at an end and never read is unknown."""
     rows = [[-3, -2, -1, 1, 2], [-3, -2, -1, 1, 2], [-3, -2, -1, 1, 2], *[[-3, -2, -1, 1, 2]] * 20]
     mass = np.full((23, 5), 0.9)
     mass[0, 2], mass[1, 4], mass[2] = 0.0, 0.0, 0.0
-    found = dial(*rows, mass=mass)
-    bridged, lasting, unread, read = found.questions.get_indexer(["q0", "q1", "q2", "q3"])
-    assert found.crossings[bridged] == pytest.approx([-1 + 2 * 2 / 3])
-    assert found.ease[lasting] == found.ease[read]
-    assert np.isnan(found.ease[unread])
-    assert found.crossings[unread] is None
+    result = dial(*rows, mass=mass)
+    bridged, lasting, unread, read = result.questions.get_indexer(["q0", "q1", "q2", "q3"])
+    assert result.crossings[bridged] == pytest.approx([-1 + 2 * 2 / 3])
+    assert result.ease[lasting] == result.ease[read]
+    assert np.isnan(result.ease[unread])
+    assert result.crossings[unread] is None
 
 
 def test_magnitudes_at_which_too_much_is_unread_end_the_range():
     rows = [[-3, -2, -1, 1, 2]] * 20
     mass = np.full((20, 5), 0.9)
     mass[:6, 4] = 0.0
-    found = dial(*rows, mass=mass)
-    assert (found.low, found.high) == (-2, 1)
+    result = dial(*rows, mass=mass)
+    assert (result.low, result.high) == (-2, 1)
     low = dial(*rows, mass=mass[:, ::-1])
     assert (low.low, low.high) == (-1, 2)
 
 
 def test_a_margin_of_exactly_0_is_a_no():
-    found = dial([-1, 0, 0, 1, 2], [-1, -1, -1, -1, 0])
-    assert found.crossings[0] == pytest.approx([0.0])
-    assert found.n_turns.tolist() == [1, 0]
+    result = dial([-1, 0, 0, 1, 2], [-1, -1, -1, -1, 0])
+    assert result.crossings[0] == pytest.approx([0.0])
+    assert result.n_turns.tolist() == [1, 0]
 
 
 def test_answers_at_any_magnitude_follow_from_the_crossings():
     sweep, _ = simulated()
     grid = sweep_grid(sweep.assign(mass=0.9))
-    found = grid.dial
+    result = grid.dial
     between = np.concatenate([grid.magnitudes, (grid.magnitudes[1:] + grid.magnitudes[:-1]) / 2])
-    answers = found.answers_at(between)
+    answers = result.answers_at(between)
     assert (answers[:, : len(grid.magnitudes)] == grid.answers).all()
 
 

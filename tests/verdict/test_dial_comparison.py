@@ -32,8 +32,8 @@ def planted(seed, share, n_targets=8):
     for name, order in orders.items():
         for rate in RATES:
             margin = order - np.quantile(order, 1 - rate)
-            own = {"dial": name, "rate": rate, "question_id": questions, "margin": margin, "mass": 1.0}
-            frames.append(pd.DataFrame(own))
+            columns = {"dial": name, "rate": rate, "question_id": questions, "margin": margin, "mass": 1.0}
+            frames.append(pd.DataFrame(columns))
     plain = pd.DataFrame({"dial": CUT, "rate": np.nan, "question_id": questions, "margin": orders[CUT], "mass": 1.0})
     answers = pd.concat([*frames, plain], ignore_index=True)
     placed = pd.DataFrame(
@@ -59,41 +59,44 @@ def test_near_copies_count_as_one_base_model_as_they_do_in_a_verdict():
     copies = {f"copy {number}": panel["target 2"].mask(rng.random(N) < 0.02, 1.0) for number in range(3)}
     panel = panel.assign(**copies)
     base = {"target 2": "one", **dict.fromkeys(copies, "one")}
-    told = panel_from_long(panel.rename_axis(columns="respondent").stack().rename("said_yes").reset_index())
-    told.respondents["model"] = [base.get(name, name) for name in told.respondents.index]
-    untold, known = (compared(answers, placed, kinds, each, splits, n_bootstrap=19).table for each in (panel, told))
+    with_models = panel_from_long(panel.rename_axis(columns="respondent").stack().rename("said_yes").reset_index())
+    with_models.respondents["model"] = [base.get(name, name) for name in with_models.respondents.index]
+    untold, known = (
+        compared(answers, placed, kinds, each, splits, n_bootstrap=19).table for each in (panel, with_models)
+    )
     pd.testing.assert_frame_equal(untold, known)
 
 
 def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
-    found = compared(*planted(0, 0.8), n_bootstrap=199)
-    row = found.table.loc["pushed"]
+    result = compared(*planted(0, 0.8), n_bootstrap=199)
+    row = result.table.loc["pushed"]
     assert row["order_gain_low"] > 0.03
     assert row["signal_gain"] > 0
     assert row["order_gain_low"] <= row["order_gain"] <= row["order_gain_high"]
     assert 0.3 < row["rho"] < 0.95
-    assert found.chosen == "pushed"
+    assert result.chosen == "pushed"
     assert bool(row["chosen"])
     assert row["n_rates"] == 9
     assert row["n_questions"] == N // 2
-    assert "best pushed +0." in found.sentence()
-    own = found.targets[found.targets["dial"] == "pushed"].set_index("target")
-    assert own["difference"].mean() == pytest.approx(row["signal_gain"], abs=1e-9)
-    assert (own["low"] <= own["difference"]).all()
+    assert "best pushed +0." in result.sentence()
+    of_dial = result.targets[result.targets["dial"] == "pushed"].set_index("target")
+    assert of_dial["difference"].mean() == pytest.approx(row["signal_gain"], abs=1e-9)
+    assert (of_dial["low"] <= of_dial["difference"]).all()
 
 
-def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count():
+def test_unreached_rates_do_not_count():
+    """Rates that are not reached and answers that are not read do not count."""
     answers, placed, kinds, panel, splits = planted(2, 0.5)
     gone = (placed["dial"] == "pushed") & (placed["rate"] > 0.45)
     placed.loc[gone, "reached"] = False
     answers = answers[~((answers["dial"] == "pushed") & (answers["rate"] > 0.45))].copy()
     unread = (answers["dial"] == "pushed") & (answers["question_id"] == "q001")
     answers.loc[unread, "mass"] = 0.01
-    found = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
-    row = found.table.loc["pushed"]
+    result = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    row = result.table.loc["pushed"]
     assert (row["n_rates"], row["n_unread"]) == (4, 4)
-    assert row["n_targets"] < found.table.loc[CUT, "n_targets"]
-    rates = found.rates.set_index(["dial", "rate"])
+    assert row["n_targets"] < result.table.loc[CUT, "n_targets"]
+    rates = result.rates.set_index(["dial", "rate"])
     assert rates.loc[("pushed", 0.1), "n_unread"] == 1
     assert np.isnan(rates.loc[("pushed", 0.9), "yes_rate"])
     none = answers[answers["dial"] == CUT]
@@ -118,19 +121,20 @@ def test_a_rate_at_which_the_dial_stands_elsewhere_on_the_test_split_is_void():
     assert "1 rate is void" in moved.sentence()
 
 
-def test_targets_are_met_at_the_rate_of_their_fitting_answers_and_dials_chosen_by_fitting_gains():
+def test_targets_are_met_at_their_fitting_rate():
+    """Targets are met at the rate of their fitting answers and dials chosen by fitting gains."""
     answers, placed, kinds, panel, splits = planted(4, 0.8)
     test = splits[splits == "test"].index
     panel.loc[test] = np.random.default_rng(0).integers(0, 2, panel.loc[test].shape)  # another rate, and no order
-    found = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    result = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
     fitting = panel.drop(test).mean()
-    own = found.targets[found.targets["dial"] == "pushed"].set_index("target")["rate"]
-    assert (abs(own - fitting[own.index]) <= 0.05 + 1e-9).all()
-    row = found.table.loc["pushed"]
+    met_rates = result.targets[result.targets["dial"] == "pushed"].set_index("target")["rate"]
+    assert (abs(met_rates - fitting[met_rates.index]) <= 0.05 + 1e-9).all()
+    row = result.table.loc["pushed"]
     assert row["fitting_order_gain"] > 0.03
     assert row["fitting_signal"] > 0.2
     assert abs(row["order_gain"]) < 0.03
-    assert found.chosen == "pushed"
+    assert result.chosen == "pushed"
 
 
 def test_without_a_threshold_shift_nothing_is_compared():

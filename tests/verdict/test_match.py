@@ -24,7 +24,8 @@ def steered_matches():
 # ---- the match -----------------------------------------------------------------------------------------------------
 
 
-def test_a_noiseless_target_gets_the_magnitude_that_made_it_and_full_agreement():
+def test_a_noiseless_target_gets_its_magnitude():
+    """A noiseless target gets the magnitude that made it and full agreement."""
     sweep, _ = simulated()
     margins = sweep.pivot(index="question_id", columns="magnitude", values="margin")
     truth = margins.columns[[10, 20, 33]]
@@ -68,7 +69,7 @@ def test_test_answers_do_not_move_a_prediction():
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
-def test_no_constant_answer_does_better_than_the_majority_answer_on_any_target():
+def test_no_constant_answer_beats_the_majority():
     """Also where the majority answer of the fitting questions is the rarer one of the test questions."""
     sweep, panel = simulated()
     fitting_ids = sweep.loc[sweep["split"] == "fitting", "question_id"].unique()
@@ -93,7 +94,8 @@ def test_the_majority_answer_is_of_the_answers_that_are_compared_alone():
     assert table.loc["target", "majority"] == 36 / 60
 
 
-def test_a_question_that_was_unread_without_steering_enters_none_of_the_three_predictions():
+def test_an_unread_question_enters_no_prediction():
+    """A question that was unread without steering enters none of the three predictions."""
     sweep, panel = simulated()
     mute = (sweep["magnitude"] == 0) & sweep["question_id"].isin(sweep["question_id"].unique()[::5])
     matches = case_of(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel)
@@ -143,8 +145,8 @@ def test_each_status_is_given_for_its_own_reason():
     nearly_all = np.where(np.arange(240) % 30 == 1, 0.0, 1.0)
     seldom = np.where(np.arange(240) < 60, related, np.nan)
     against = 1 - (ease > -0.8).astype(float)
-    found = statuses(sweep, ok=related, constant=np.ones(240), few=seldom, one_kind=nearly_all, edge=against)
-    assert found == {"ok": "ok", "constant": "constant", "few": "few", "one_kind": "few", "edge": "edge"}
+    result = statuses(sweep, ok=related, constant=np.ones(240), few=seldom, one_kind=nearly_all, edge=against)
+    assert result == {"ok": "ok", "constant": "constant", "few": "few", "one_kind": "few", "edge": "edge"}
     assert statuses(plain_sweep(ease[:, None] + magnitudes / 100, splits, magnitudes), t=related) == {"t": "flat"}
     turned = plain_sweep(ease[:, None] - np.abs(magnitudes), splits, magnitudes)
     assert statuses(turned, t=related) == {"t": "not monotone"}
@@ -189,14 +191,15 @@ def test_tables_that_do_not_fit_are_refused_in_one_sentence(change, words):
         case_of(sweep, panel)
 
 
-def test_where_topics_are_held_out_the_order_is_judged_by_test_questions_alone():
+def test_held_out_topics_are_judged_by_test_questions():
+    """Where topics are held out the order is judged by test questions alone."""
     sweep, panel = simulated()
-    own = sweep.drop_duplicates("question_id").set_index("question_id")
-    both = case_of(sweep, panel, topics=own["topic"])
-    assert len(both.ordered) == (own["split"] != "extraction").sum()
-    other = own["topic"].where(own["split"] != "test", "another " + own["topic"])
+    by_question = sweep.drop_duplicates("question_id").set_index("question_id")
+    both = case_of(sweep, panel, topics=by_question["topic"])
+    assert len(both.ordered) == (by_question["split"] != "extraction").sum()
+    other = by_question["topic"].where(by_question["split"] != "test", "another " + by_question["topic"])
     alone = case_of(sweep, panel, topics=other)
-    assert len(alone.ordered) == (own["split"] == "test").sum()
+    assert len(alone.ordered) == (by_question["split"] == "test").sum()
 
 
 def test_wordings_of_one_question_are_drawn_together():
@@ -211,21 +214,21 @@ def test_wordings_of_one_question_are_drawn_together():
         list("abcdef"),
     )
     wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(120)]
-    told = case_of(sweep, panel, wordings=wordings, n_resamples=399)
+    with_wordings = case_of(sweep, panel, wordings=wordings, n_resamples=399)
     untold = case_of(sweep, panel, n_resamples=399)
     assert untold.wordings is None
-    wide, narrow = ((each.matches["kappa_high"] - each.matches["kappa_low"]).mean() for each in (told, untold))
+    wide, narrow = ((each.matches["kappa_high"] - each.matches["kappa_low"]).mean() for each in (with_wordings, untold))
     assert wide / narrow == pytest.approx(np.sqrt(5), rel=0.2)
-    found, narrow = (judge(each, 199) for each in (told, untold))
-    assert found.signal.se / narrow.signal.se == pytest.approx(np.sqrt(5), rel=0.2)
-    assert found.prediction.bits.se / narrow.prediction.bits.se == pytest.approx(np.sqrt(5), rel=0.25)
-    assert found.signal.null_95 > 1.5 * narrow.signal.null_95
+    result, narrow = (judge(each, 199) for each in (with_wordings, untold))
+    assert result.signal.se / narrow.signal.se == pytest.approx(np.sqrt(5), rel=0.2)
+    assert result.prediction.bits.se / narrow.prediction.bits.se == pytest.approx(np.sqrt(5), rel=0.25)
+    assert result.signal.null_95 > 1.5 * narrow.signal.null_95
     right = pd.DataFrame(rng.integers(2, size=(120, 1))[one].astype(float), panel.index, ["a"])
-    ends = [knowing_table(each, right, None).loc["a", ["low", "high"]] for each in (told, untold)]
+    ends = [knowing_table(each, right, None).loc["a", ["low", "high"]] for each in (with_wordings, untold)]
     assert ends[0].diff().iloc[1] / ends[1].diff().iloc[1] == pytest.approx(np.sqrt(5), rel=0.25)
 
 
-def test_wordings_count_once_where_it_is_asked_whether_a_target_can_be_judged():
+def test_wordings_count_once():
     """Twenty test questions in five wordings are twenty questions, whatever they are in answers."""
     rng, magnitudes = np.random.default_rng(1), np.linspace(-2, 2, 9)
     one = np.repeat(np.arange(40), 5)

@@ -84,20 +84,22 @@ def test_no_test_answer_of_a_target_is_used_to_predict_it():
         np.testing.assert_array_equal(one, two)
 
 
-def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict():
+def test_a_followed_dial_predicts_what_models_predict():
+    """A dial that the targets follow predicts what the other models predict."""
     sweep, _ = simulated("dial order", n_targets=12)
     matches = matched(topics=sweep.drop_duplicates("question_id").set_index("question_id")["topic"])
-    found, table = predict(dataclasses.replace(matches, n_resamples=199))
-    assert found.n_predicted == found.n_models == 4
-    assert found.suffices
-    assert 0.8 < found.share.low < found.share.value
+    result, table = predict(dataclasses.replace(matches, n_resamples=199))
+    assert result.n_predicted == result.n_models == 4
+    assert result.suffices
+    assert 0.8 < result.share.low < result.share.value
     bits = table.set_index("source")["bits"]
-    assert bits[DIAL] == pytest.approx(found.bits.value)
+    assert bits[DIAL] == pytest.approx(result.bits.value)
     assert bits[OWN_FRAMINGS] > 0.1
-    assert table.set_index("source")["loss"][DIAL] + bits[DIAL] == pytest.approx(found.yes_rate)
+    assert table.set_index("source")["loss"][DIAL] + bits[DIAL] == pytest.approx(result.yes_rate)
 
 
-def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are_predicted():
+def test_a_base_model_is_needed_where_half_hang_on_it():
+    """A base model is needed where without it half or fewer of the others are predicted."""
     sweep, panel = simulated("dial order", n_targets=10)
     others = simulated("unrelated", n_targets=10)[1]
     panel.iloc[:, 6:] = others.iloc[:, 6:]
@@ -105,36 +107,37 @@ def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are
     models = pd.DataFrame({"model": list("aabbccddee")}, index=panel.columns)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
     matches = case_of(sweep, panel, respondents=models, topics=topics)
-    found, _ = predict(dataclasses.replace(matches, n_resamples=199))
-    assert (found.n_predicted, found.n_models, found.enough) == (3, 5, True)
-    assert [own["needed"] for own in found.models.values()] == [1, 1, 1, 0, 0]
+    result, _ = predict(dataclasses.replace(matches, n_resamples=199))
+    assert (result.n_predicted, result.n_models, result.enough) == (3, 5, True)
+    assert [of_model["needed"] for of_model in result.models.values()] == [1, 1, 1, 0, 0]
 
 
-def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_of_their_own():
+def test_a_panel_hangs_on_kin_only_as_models_of_their_own():
+    """A panel hangs on kin where they make up more than half only as models of their own."""
     shared = {
         "yes_rate": 0.7,
         "bits": PanelEstimate(0.1),
         "possible": PanelEstimate(0.3),
         "share": PanelEstimate(0.3, 0.2, 0.4),
     }
-    told = {name: {"predicted": int(name in "abc")} for name in "abcde"}
+    models = {name: {"predicted": int(name in "abc")} for name in "abcde"}
     few = Prediction(n_models=3, n_predicted=1, models={"a + b + c": {}, "d": {}, "e": {}}, **shared)
-    found = Prediction(n_models=5, n_predicted=3, models=told, **shared)
-    assert found.suffices
-    hangs = dataclasses.replace(found, kin=few)
+    result = Prediction(n_models=5, n_predicted=3, models=models, **shared)
+    assert result.suffices
+    hangs = dataclasses.replace(result, kin=few)
     assert hangs.hangs_on_kin
     assert not hangs.suffices
     assert "it hangs on a + b + c, " in hangs.clause()
     assert "1 of 3 are predicted" in hangs.clause()
-    assert dataclasses.replace(found, kin=dataclasses.replace(few, n_predicted=2)).suffices
+    assert dataclasses.replace(result, kin=dataclasses.replace(few, n_predicted=2)).suffices
     assert not dataclasses.replace(few, kin=few).hangs_on_kin
 
 
-def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of_one_topic_where_topics_are_all():
+def test_what_neighbours_tell_is_the_share_of_topics():
     """Texts of a topic share two words, so that all neighbours are of one topic."""
     rng = np.random.default_rng(0)
     topic = np.repeat(np.arange(40), 10)
-    shared, own = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
+    shared, private = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
     texts = [f"{'abcdefghij'[one // 10] * 4}{'klmnopqrst'[one % 10] * 4} {number}" for number, one in enumerate(topic)]
     magnitudes = np.linspace(-3, 3, 41)
 
@@ -145,35 +148,35 @@ def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of
         panel = pd.DataFrame(given.astype(float), names).rename(columns=lambda column: f"target {column}")
         return case_of(sweep, panel, texts=pd.Series(texts, names), n_resamples=199)
 
-    for signal, told in ((shared, 1.0), (own, 0.0), ((shared + own) / np.sqrt(2), 0.5)):
-        found = told_of_alike(case(signal, signal, texts))
-        assert found.low < found.value < found.high
-        assert found.value == pytest.approx(told, abs=0.12)
-    assert np.isnan(told_of_alike(case(own, own, [None] * 400)).value)
-    assert np.isnan(told_of_alike(case(-own, own, texts)).value)
+    for signal, expected in ((shared, 1.0), (private, 0.0), ((shared + private) / np.sqrt(2), 0.5)):
+        result = told_of_alike(case(signal, signal, texts))
+        assert result.low < result.value < result.high
+        assert result.value == pytest.approx(expected, abs=0.12)
+    assert np.isnan(told_of_alike(case(private, private, [None] * 400)).value)
+    assert np.isnan(told_of_alike(case(-private, private, texts)).value)
 
 
 def test_one_base_model_predicts_nothing_since_it_has_no_other():
     sweep, panel = simulated("dial order", n_targets=6)
     respondents = pd.DataFrame({"model": "one"}, index=panel.columns)
     matches = case_of(sweep, panel, respondents=respondents)
-    found, table = predict(matches)
-    assert (found.n_models, found.mark, len(table)) == (1, "", 0)
+    result, table = predict(matches)
+    assert (result.n_models, result.mark, len(table)) == (1, "", 0)
 
 
 def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
     matches = matched()
     matches.dial.ease[np.flatnonzero(matches.test)[:30]] = np.nan
-    found, table = predict(matches, (DIAL, MEAN))
+    result, table = predict(matches, (DIAL, MEAN))
     answered = ~np.isnan(matches.given[matches.test][:30])
     assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
-    assert found.bits.value > 0
+    assert result.bits.value > 0
 
 
-@pytest.mark.parametrize(("possible", "told"), [(0.30, True), (0.04, True), (0.03, False)])
-def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
+@pytest.mark.parametrize(("possible", "is_said"), [(0.30, True), (0.04, True), (0.03, False)])
+def test_a_share_is_said_only_of_what_is_worth_a_share(possible, is_said):
     """The dial's .023 bits are 134% of .017, of .7 that are open: a number of no use, and the bits alone are said."""
-    found = Prediction(
+    result = Prediction(
         n_models=3,
         n_predicted=1,
         yes_rate=0.7,
@@ -181,9 +184,9 @@ def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
         possible=PanelEstimate(possible),
         share=PanelEstimate(1.3, 0.7, 4),
     )
-    assert ("130% (70% to 400%)" in found.clause()) == told
-    assert (f"predict {possible:.3f}, too little for a share" in found.clause()) != told
-    assert "by 0.023 of 0.700 bits" in found.clause()
+    assert ("130% (70% to 400%)" in result.clause()) == is_said
+    assert (f"predict {possible:.3f}, too little for a share" in result.clause()) != is_said
+    assert "by 0.023 of 0.700 bits" in result.clause()
 
 
 def asked_again(propensity, n_samples=3, seed=17, targets=None):
@@ -197,29 +200,31 @@ def asked_again(propensity, n_samples=3, seed=17, targets=None):
     return dataclasses.replace(matches, samples=(yes, read))
 
 
-def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_said():
+def test_a_second_asking_predicts_nothing_of_tosses():
+    """A second asking predicts nothing of tosses and all of what is always said."""
     for propensity, share in ((lambda rng, shape: np.full(shape, 0.4), 0.0),
                               (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
-        found, table = predict(asked_again(propensity))
-        assert found.mark == RETEST
-        assert found.possible.value == pytest.approx(share * found.yes_rate, abs=0.03)
+        result, table = predict(asked_again(propensity))
+        assert result.mark == RETEST
+        assert result.possible.value == pytest.approx(share * result.yes_rate, abs=0.03)
         row = table.set_index("source").loc[RETEST]
-        assert (row["bits"], row["own_answers"]) == (found.possible.value, True)
+        assert (row["bits"], row["own_answers"]) == (result.possible.value, True)
 
 
 def test_a_second_asking_predicts_what_the_chances_allow():
     """Chances of .1 and .9, two samples: I(X; Y) of a symmetric channel with P(X = Y) = .9^2 + .1^2."""
     propensity = lambda rng, shape: np.where(rng.random(shape) < 0.5, 0.9, 0.1)  # noqa: E731
-    found, _ = predict(asked_again(propensity, n_samples=2))
+    result, _ = predict(asked_again(propensity, n_samples=2))
     same = 0.82
-    told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
-    assert found.possible.value == pytest.approx(told, abs=0.03)
-    assert "of what the targets' repeated answers predict" in found.clause()
+    expected = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
+    assert result.possible.value == pytest.approx(expected, abs=0.03)
+    assert "of what the targets' repeated answers predict" in result.clause()
 
 
-def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
+def test_one_target_without_repeats_leaves_the_mark():
+    """One target without repeats leaves the mark to other models answers."""
     propensity = lambda rng, shape: rng.random(shape) < 0.4  # noqa: E731
     case = asked_again(propensity, targets=[3])
-    found, _ = predict(case)
+    result, _ = predict(case)
     plain, _ = predict(dataclasses.replace(case, samples=None))
-    assert found == plain
+    assert result == plain

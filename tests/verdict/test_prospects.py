@@ -35,11 +35,12 @@ def inputs_of(n_all, n_asked, rates, seed=0, hold_out_topics=False, n_topics=2):
     )
 
 
-def test_targets_that_always_say_the_same_cannot_be_judged_on_any_number_of_questions():
-    found = prospects_of(inputs_of(300, 200, [0.5, 0.5, 0.5, 0.5, 1.0, 0.0]))
-    assert found.status.tolist() == ["possible"] * 4 + ["constant"] * 2
-    assert not found.suffices
-    assert "2 with one answer only" in str(found)
+def test_constant_targets_cannot_be_judged():
+    """Targets that always say the same cannot be judged on any number of questions."""
+    result = prospects_of(inputs_of(300, 200, [0.5, 0.5, 0.5, 0.5, 1.0, 0.0]))
+    assert result.status.tolist() == ["possible"] * 4 + ["constant"] * 2
+    assert not result.suffices
+    assert "2 with one answer only" in str(result)
 
 
 def test_a_panel_that_says_one_thing_is_refused():
@@ -51,24 +52,25 @@ def test_a_panel_that_says_one_thing_is_refused():
     ("yes", "no", "fitting", "expected"),
     [(10, 40, 10, "possible"), (10, 39, 10, "few"), (9, 41, 10, "few"), (41, 9, 10, "few"), (10, 40, 9, "few")],
 )
-def test_the_fewest_answers_that_let_a_target_be_judged_are_those_of_the_status(yes, no, fitting, expected):
+def test_the_fewest_answers_are_those_of_the_status(yes, no, fitting, expected):
+    """The fewest answers that let a target be judged are those of the status."""
     inputs = inputs_of(200, 200, [0.5] * 6)
     splits = pd.Series(inputs.splits)
     answers = inputs.panel.answers.copy()
-    own = pd.Series(np.nan, answers.index)
-    own[splits.index[splits == "test"][: yes + no]] = [1.0] * yes + [0.0] * no
-    own[splits.index[splits == "fitting"][:fitting]] = 1.0
-    answers["t0"] = own
+    column = pd.Series(np.nan, answers.index)
+    column[splits.index[splits == "test"][: yes + no]] = [1.0] * yes + [0.0] * no
+    column[splits.index[splits == "fitting"][:fitting]] = 1.0
+    answers["t0"] = column
     panel = ResponseMatrix(answers, inputs.panel.respondents)
-    found = prospects_of(replace(inputs, panel=panel, everything=None))
-    assert found.status["t0"] == expected
+    result = prospects_of(replace(inputs, panel=panel, everything=None))
+    assert result.status["t0"] == expected
 
 
 def test_five_framings_of_one_base_model_do_not_suffice():
     inputs = inputs_of(300, 200, [0.4, 0.5, 0.6, 0.5, 0.4])
     respondents = inputs.panel.respondents.assign(model="one")
-    found = prospects_of(replace(inputs, panel=ResponseMatrix(inputs.panel.answers, respondents)))
-    assert (found.n_possible, found.n_models, found.suffices) == (5, 1, False)
+    result = prospects_of(replace(inputs, panel=ResponseMatrix(inputs.panel.answers, respondents)))
+    assert (result.n_possible, result.n_models, result.suffices) == (5, 1, False)
 
 
 def test_wordings_of_one_question_count_once():

@@ -18,8 +18,8 @@ def questions(n):
 def sweep_of(ease, magnitudes=MAGNITUDES):
     """A dial that says yes to a question from -ease onwards."""
     rows = [
-        (question, "v", float(m), float(m + own), 1.0)
-        for question, own in zip(questions(len(ease)), ease, strict=True)
+        (question, "v", float(m), float(m + place), 1.0)
+        for question, place in zip(questions(len(ease)), ease, strict=True)
         for m in magnitudes
     ]
     return pd.DataFrame(rows, columns=["question_id", "intervention_id", "magnitude", "margin", "mass"])
@@ -28,8 +28,8 @@ def sweep_of(ease, magnitudes=MAGNITUDES):
 def written(sweep, every=2, unread=()):
     """The same dial in words at every second setting; the questions in `unread` never say yes or no."""
     kept = sweep[sweep["magnitude"].isin(MAGNITUDES[::every])]
-    said = (kept["margin"] > 0).astype(float).where(~kept["question_id"].isin(unread))
-    return kept.assign(said_yes=said, tokens_out=10, text="...")
+    said_yes = (kept["margin"] > 0).astype(float).where(~kept["question_id"].isin(unread))
+    return kept.assign(said_yes=said_yes, tokens_out=10, text="...")
 
 
 def splits_of(n):
@@ -52,8 +52,8 @@ def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
     texts = written(sweep_of(ease), unread=questions(40)[30:])
     splits = splits_of(200)
     words = sweep_grid(as_sweep(texts), splits)
-    found = compare_reasoned(sweep_grid(direct, splits), words).settings.set_index("magnitude")
-    for magnitude, row in found.iterrows():
+    result = compare_reasoned(sweep_grid(direct, splits), words).settings.set_index("magnitude")
+    for magnitude, row in result.iterrows():
         both = ease[40:] if magnitude else np.delete(ease, np.arange(30, 40))
         rate = (both + magnitude > 0).mean()
         assert (row["n"], row["n_unread"], row["n_both"]) == (200, 10, len(both))
@@ -62,21 +62,21 @@ def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
 
 def test_texts_that_could_not_be_read_are_counted_and_left_out():
     ease = np.random.default_rng(2).uniform(-0.9, 0.9, 100)
-    found = compare(ease, ease, unread=questions(100)[:30])
-    assert (found.settings["n_unread"] == 30).all()
-    assert (found.settings["n_both"] == 70).all()
-    assert found.read == pytest.approx(0.7)
-    assert "150 of 500 texts could not be read" in found.sentence()
+    result = compare(ease, ease, unread=questions(100)[:30])
+    assert (result.settings["n_unread"] == 30).all()
+    assert (result.settings["n_both"] == 70).all()
+    assert result.read == pytest.approx(0.7)
+    assert "150 of 500 texts could not be read" in result.sentence()
     # Too many at every setting for an order along the dial: 0 alone is left of its range.
-    assert np.isnan(found.rho.value)
-    assert "their orders cannot be compared" in found.sentence()
+    assert np.isnan(result.rho.value)
+    assert "their orders cannot be compared" in result.sentence()
 
 
 def test_nothing_is_judged_by_texts_that_are_mostly_unread():
     ease = np.random.default_rng(3).uniform(-0.9, 0.9, 100)
-    found = compare(ease, ease, unread=questions(100)[:60])
-    assert not found.suffices
-    assert found.sentence().startswith("300 of 500 reasoned answers hold no clear yes or no")
+    result = compare(ease, ease, unread=questions(100)[:60])
+    assert not result.suffices
+    assert result.sentence().startswith("300 of 500 reasoned answers hold no clear yes or no")
 
 
 def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():

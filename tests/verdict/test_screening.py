@@ -16,8 +16,8 @@ def matched(sweep, panel, respondents=None, texts=None):
     return case_of(sweep, panel, respondents=respondents, texts=texts)
 
 
-def checks(found):
-    return [each.check for each in found]
+def checks(result):
+    return [each.check for each in result]
 
 
 @pytest.fixture(scope="module")
@@ -32,32 +32,35 @@ def test_a_sound_panel_raises_nothing_but_what_is_said_of_coins(kind):
     assert checks(screen(matched(sweep, panel, texts=texts))) == ([ONE_SIDED] if kind == "base rates" else [])
 
 
-def test_a_copy_of_a_target_and_of_the_subject_is_found_unless_it_is_said_to_be_one(sound):
+def test_a_copy_is_seen_unless_it_is_declared(sound):
+    """A copy of a target and of the subject is found unless it is said to be one."""
     sweep, panel = sound
     unsteered = sweep[sweep["magnitude"] == 0].set_index("question_id")["margin"]
     flipped = panel["target 4"].copy()
     flipped.iloc[:3] = 1 - flipped.iloc[:3]
     more = panel.assign(again=flipped, own=(unsteered > 0).astype(float))
-    found, near = screen(matched(sweep, more))
-    assert (found.check, found.about) == (COPIES, ["again", "own", "target 4"])
+    result, near = screen(matched(sweep, more))
+    assert (result.check, result.about) == (COPIES, ["again", "own", "target 4"])
     assert (near.check, near.about) == (NEAR, ["target 4", "again"])
     models = pd.DataFrame({"model": more.columns.where(more.columns != "again", "target 4")}, index=more.columns)
-    (found,) = screen(matched(sweep, more, models))
-    assert found.about == ["own"]
+    (result,) = screen(matched(sweep, more, models))
+    assert result.about == ["own"]
 
 
-def test_the_subject_at_another_setting_is_found_among_the_targets_and_an_honest_one_is_not(sound):
+def test_the_subject_among_the_targets_is_seen(sound):
+    """The subject at another setting is found among the targets and an honest one is not."""
     sweep, panel = sound
     ease = matched(sweep, panel).dial.ease
     at = pd.Series((ease > np.quantile(ease, 0.8)).astype(float), panel.index)
     noisy = at.where(np.arange(len(at)) % 20 > 0, 1 - at)  # one answer in twenty
     assert screen(matched(sweep, panel.assign(noisy=noisy))) == []
-    (found,) = screen(matched(sweep, panel.assign(steered=at)))
-    assert (found.check, found.about) == (COPIES, ["steered"])
-    assert "steered and the subject where it says yes as often (1.00)" in found.sentence
+    (result,) = screen(matched(sweep, panel.assign(steered=at)))
+    assert (result.check, result.about) == (COPIES, ["steered"])
+    assert "steered and the subject where it says yes as often (1.00)" in result.sentence
 
 
-def test_near_copies_count_as_one_base_model_and_models_of_one_scale_do_not(sound):
+def test_near_copies_count_as_one_base_model(sound):
+    """Near copies count as one base model and models of one scale do not."""
     sweep, panel = sound
     rng = np.random.default_rng(1)
     apart = rng.standard_normal((400, 1)) + 0.8 * rng.standard_normal((400, 3)) > 0
@@ -65,9 +68,9 @@ def test_near_copies_count_as_one_base_model_and_models_of_one_scale_do_not(soun
     tunes = parent + 0.4 * rng.standard_normal((400, 3)) > 0
     both = np.hstack([tunes, apart]).astype(float)
     names = ["tune a", "tune b", "tune c", "other d", "other e", "other f"]
-    found = matched(sweep, pd.DataFrame(both, panel.index, names))
-    assert found.matches["model"].tolist() == ["tune a + tune b + tune c"] * 3 + names[3:]
-    near = screen(found)[0]
+    result = matched(sweep, pd.DataFrame(both, panel.index, names))
+    assert result.matches["model"].tolist() == ["tune a + tune b + tune c"] * 3 + names[3:]
+    near = screen(result)[0]
     assert (near.check, near.about) == (NEAR, names[:3])
     assert matched(sweep, panel).matches["model"].tolist() == list(panel.columns)
 
@@ -75,8 +78,8 @@ def test_near_copies_count_as_one_base_model_and_models_of_one_scale_do_not(soun
 def test_framings_without_a_table_of_respondents_are_noticed(sound):
     sweep, panel = sound
     named = panel.rename(columns=lambda name: f"gpt: {name}")
-    (found,) = screen(matched(sweep, named))
-    assert (found.check, len(found.about)) == (FRAMINGS, 9)
+    (result,) = screen(matched(sweep, named))
+    assert (result.check, len(result.about)) == (FRAMINGS, 9)
     assert judge(matched(sweep, named), 19).reproduced == CANNOT_BE_JUDGED
     two = matched(sweep, named.rename(columns={"gpt: target 3": "o3"}))
     assert judge(two, 19).reproduced != CANNOT_BE_JUDGED
@@ -91,19 +94,19 @@ def test_gaps_that_go_with_the_order_are_told_from_gaps_by_chance(sound):
     gapped = panel.assign(
         **{"target 1": panel["target 1"].mask(by_chance), "target 2": panel["target 2"].mask(by_order)}
     )
-    (found,) = screen(matched(sweep, gapped))
-    assert (found.check, found.about) == (GAPS, ["target 2"])
+    (result,) = screen(matched(sweep, gapped))
+    assert (result.check, result.about) == (GAPS, ["target 2"])
 
 
 def test_one_text_under_two_ids_is_found(sound):
     texts = [f"question {number}" for number in range(399)] + ["  Question 7 "]
-    (found,) = screen(matched(*sound, texts=texts))
-    assert found.check == TWICE
-    assert found.about == ["q0007", "q0399"]
+    (result,) = screen(matched(*sound, texts=texts))
+    assert result.check == TWICE
+    assert result.about == ["q0007", "q0399"]
 
 
 def test_what_screening_finds_is_among_the_flags_and_in_the_sentence(sound):
     sweep, panel = sound
-    found = judge(matched(sweep, panel.assign(again=panel["target 4"])), 19)
-    assert [each for each in found.flags if each in CHECKS] == [COPIES, NEAR]
-    assert found.sentence.endswith(f"{COPIES}; {NEAR}")
+    result = judge(matched(sweep, panel.assign(again=panel["target 4"])), 19)
+    assert [each for each in result.flags if each in CHECKS] == [COPIES, NEAR]
+    assert result.sentence.endswith(f"{COPIES}; {NEAR}")

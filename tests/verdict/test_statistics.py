@@ -16,7 +16,8 @@ def answers(rng, *shape, gaps=0.1, yes=0.5):
     return values
 
 
-def test_kappa_and_agreement_are_those_of_scikit_learn_over_the_answers_that_both_gave():
+def test_kappa_and_agreement_are_scikit_learns():
+    """Kappa and agreement are those of scikit learn over the answers that both gave."""
     rng = np.random.default_rng(0)
     given = answers(rng, 300, 6)
     predicted = np.where(rng.random(given.shape) < 0.3, given, answers(rng, 300, 6))
@@ -35,20 +36,22 @@ def test_nothing_read_on_both_sides_is_nan_not_0():
     assert np.isnan(counts.kappa()).all()
 
 
-def test_the_permutation_p_is_uniform_when_the_targets_have_nothing_to_do_with_the_subject():
+def test_the_permutation_p_is_uniform_under_the_null():
+    """The permutation p is uniform when the targets have nothing to do with the subject."""
     rng = np.random.default_rng(5)
-    models, found = np.array(["a", "a", "b", "c", "d"]), []
+    models, result = np.array(["a", "a", "b", "c", "d"]), []
     for seed in range(200):
         difficulty = rng.standard_normal((80, 1))
         given = np.where(difficulty > 1.5, np.nan, (difficulty + rng.standard_normal((80, 5)) > 0).astype(float))
         subject = answers(rng, 80, 1, yes=0.6).repeat(5, axis=1)
         observed = nulls.signal(subject, given, models)
-        found.append(p_value(observed, nulls.signal_null(subject, given, models, nulls.Permutations(99, seed))))
-    assert np.mean(np.array(found) <= 0.05) <= 0.10
-    assert np.mean(found) == pytest.approx(0.5, abs=0.07)
+        result.append(p_value(observed, nulls.signal_null(subject, given, models, nulls.Permutations(99, seed))))
+    assert np.mean(np.array(result) <= 0.05) <= 0.10
+    assert np.mean(result) == pytest.approx(0.5, abs=0.07)
 
 
-def test_a_target_at_whose_magnitude_nothing_was_read_counts_as_no_signal_and_so_in_the_null():
+def test_a_target_without_read_answers_is_no_signal():
+    """A target at whose magnitude nothing was read counts as no signal and so in the null."""
     rng = np.random.default_rng(2)
     given, models = answers(rng, 120, 3), np.array(["a", "b", "c"])
     unread, constant = given.copy(), given.copy()
@@ -59,7 +62,8 @@ def test_a_target_at_whose_magnitude_nothing_was_read_counts_as_no_signal_and_so
     np.testing.assert_allclose(*drawn)
 
 
-def test_of_equally_good_magnitudes_the_middle_of_the_longest_interval_is_taken():
+def test_the_middle_of_the_longest_interval_is_taken():
+    """Of equally good magnitudes the middle of the longest interval is taken."""
     magnitudes = np.array([-3.0, -2, -1, 0, 1, 2, 3, 4])
     every = np.ones(8, bool)
     score = np.array([1.0, 0, 1, 1, 0, 1, 1, 1])
@@ -72,7 +76,8 @@ def test_a_fifth_of_the_answers_may_be_unread_and_not_one_more():
     assert choice.readable_magnitudes(subject, unsteered=0).tolist() == [True, True, False]
 
 
-def test_agreement_and_yes_rates_are_compared_over_the_questions_that_both_sides_answered():
+def test_rates_are_compared_over_common_questions():
+    """Agreement and yes rates are compared over the questions that both sides answered."""
     rng = np.random.default_rng(10)
     subject, given = answers(rng, 80, 5, gaps=0.3), answers(rng, 80, 4, gaps=0.3, yes=0.7)
     agreement, distance = choice.agreement_by_magnitude(subject, given), choice.rate_distance(subject, given)
@@ -110,9 +115,7 @@ def test_the_threshold_shift_is_the_best_of_all_cuts():
         (50, 10, 10, 9, "flat"),
     ],
 )
-def test_a_target_is_judged_from_50_test_answers_10_of_a_kind_10_fitting_answers_and_a_range_of_a_tenth(
-    n_test, n_yes, n_fitting, turned, expected
-):
+def test_a_target_is_judged_from_the_stated_counts(n_test, n_yes, n_fitting, turned, expected):
     """`turned` of 100 fitting answers go from no to yes between the two magnitudes."""
     subject = np.column_stack([np.zeros(100), np.arange(100) < turned]).astype(float)
     given, test = np.ones(100), (np.arange(n_test) < n_yes).astype(float)
@@ -138,12 +141,13 @@ def test_groups_take_the_place_of_groups_as_large_in_their_own_stratum():
     assert (taken == taken[..., :1]).all()
     assert (taken < 20).all()
     assert np.abs((taken[:, :10, 0] == 3).mean(axis=0) - 1 / 10).max() < 0.07
-    assert len({tuple(own) for own in (rows[:, :3] % 3).tolist()}) == 6  # in any order within a group
+    assert len({tuple(group) for group in (rows[:, :3] % 3).tolist()}) == 6  # in any order within a group
 
 
 @pytest.mark.parametrize("sizes", [np.full(30, 5), np.arange(30) % 7 + 1])
-def test_p_is_as_often_low_as_it_should_be_where_wordings_of_one_question_are_answered_alike(sizes):
-    rng, groups, found = np.random.default_rng(0), np.repeat(np.arange(30), sizes), []
+def test_p_holds_its_size_under_wordings(sizes):
+    """P is as often low as it should be where wordings of one question are answered alike."""
+    rng, groups, result = np.random.default_rng(0), np.repeat(np.arange(30), sizes), []
     for seed in range(200):
         one, other = (np.sqrt(0.9) * rng.standard_normal(30)[groups] for _ in range(2))
         one, other = (part + np.sqrt(0.1) * rng.standard_normal(len(groups)) > 0 for part in (one, other))
@@ -152,7 +156,7 @@ def test_p_is_as_often_low_as_it_should_be_where_wordings_of_one_question_are_an
         drawn = [
             nulls.signal_null(subject, given, models, nulls.Permutations(99, seed, None, by)) for by in (groups, None)
         ]
-        found.append([p_value(observed, null) <= 0.05 for null in drawn])
-    together, apart = np.mean(found, axis=0)
+        result.append([p_value(observed, null) <= 0.05 for null in drawn])
+    together, apart = np.mean(result, axis=0)
     assert together <= 0.09
     assert apart > 0.1

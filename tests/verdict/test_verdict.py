@@ -49,14 +49,14 @@ def beside(matches, controls=None, **known):
 
 def drawn_controls(matches, **columns):
     """A control table of 99 drawn directions that are worse than the vector in everything, but for what is given."""
-    own = beside(matches).direction.vector
+    of_vector = beside(matches).direction.vector
     table = pd.DataFrame(
         {
             "role": "random",
             "drawn": True,
-            "signal": np.linspace(-0.1, own["signal"] - 0.02, 99),
-            "order_gain": np.linspace(-0.2, own["order_gain"] - 0.01, 99),
-            "push": np.linspace(own["push"] * 3, own["push"] * 40, 99),
+            "signal": np.linspace(-0.1, of_vector["signal"] - 0.02, 99),
+            "order_gain": np.linspace(-0.2, of_vector["order_gain"] - 0.01, 99),
+            "push": np.linspace(of_vector["push"] * 3, of_vector["push"] * 40, 99),
             "kl": np.linspace(0.5, 3.0, 99),
             "turning": 0.5,
             "cosine": 0.0,
@@ -69,42 +69,44 @@ def drawn_controls(matches, **columns):
 # ---- is it reproduced? -----------------------------------------------------------------------------------------------
 
 
-def test_targets_made_by_steering_are_reproduced_and_a_shift_of_the_cut_is_recognised_as_such():
+def test_targets_made_by_steering_are_reproduced():
+    """Targets made by steering are reproduced and a shift of the cut is recognised as such."""
     sweep, _ = simulated(n_questions=800, reordering=0.9)
     panel = simulated_panels.dial_order_targets(np.random.default_rng(1), sweep, 12, noise=0.3)
-    found = judge(case_of(sweep, panel, topics=topics_of(sweep)))
-    assert (found.reproduced, found.dial, found.push) == ("reproduced", verdict.TOWARDS, "untested")
-    assert found.sentence.startswith("reproduced; 12 of 12 base models are predicted")
-    assert found.sentence.endswith("towards the targets; whether another push does as well is untested")
+    result = judge(case_of(sweep, panel, topics=topics_of(sweep)))
+    assert (result.reproduced, result.dial, result.push) == ("reproduced", verdict.TOWARDS, "untested")
+    assert result.sentence.startswith("reproduced; 12 of 12 base models are predicted")
+    assert result.sentence.endswith("towards the targets; whether another push does as well is untested")
     only_shifts, panel = simulated("threshold shift", reordering=0.0)
-    found = judge(case_of(only_shifts, panel, topics=topics_of(only_shifts)))
-    assert (found.reproduced, found.dial) == ("reproduced", verdict.THRESHOLD_SHIFT)
-    assert found.order.rho.value > 0.999
-    assert found.order.value == pytest.approx(0, abs=1e-3)
+    result = judge(case_of(only_shifts, panel, topics=topics_of(only_shifts)))
+    assert (result.reproduced, result.dial) == ("reproduced", verdict.THRESHOLD_SHIFT)
+    assert result.order.rho.value > 0.999
+    assert result.order.value == pytest.approx(0, abs=1e-3)
 
 
 def test_four_targets_cannot_be_judged_and_the_reason_is_said():
     sweep, panel = simulated(n_targets=4)
-    found = judge(case_of(sweep, panel), N)
-    assert found.sentence == "cannot be judged: 4 of 4 targets can be judged, and it takes 5"
-    assert np.isfinite(found.signal.value)
+    result = judge(case_of(sweep, panel), N)
+    assert result.sentence == "cannot be judged: 4 of 4 targets can be judged, and it takes 5"
+    assert np.isfinite(result.signal.value)
 
 
 def test_a_dial_that_does_not_reach_the_targets_refutes_nothing():
     sweep, panel = simulated(n_targets=12)
     low = sweep[sweep["magnitude"] <= 0]
-    found = judge(case_of(low, panel[panel.columns[6:]]), N)
-    assert found.reproduced == verdict.CANNOT_BE_JUDGED
-    assert "the dial does not reach, with" in found.sentence
-    assert found.reach < 0.5
+    result = judge(case_of(low, panel[panel.columns[6:]]), N)
+    assert result.reproduced == verdict.CANNOT_BE_JUDGED
+    assert "the dial does not reach, with" in result.sentence
+    assert result.reach < 0.5
 
 
-def test_a_panel_without_a_target_to_judge_still_gives_a_verdict_that_json_can_hold():
+def test_a_panel_without_targets_still_gives_a_verdict():
+    """A panel without a target to judge still gives a verdict that json can hold."""
     sweep, panel = simulated(n_targets=6)
-    found = judge(case_of(sweep, panel * 0 + 1), N)
-    assert found.reproduced == "cannot be judged"
-    assert set(found.excluded.values()) == {"constant"}
-    stored = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    result = judge(case_of(sweep, panel * 0 + 1), N)
+    assert result.reproduced == "cannot be judged"
+    assert set(result.excluded.values()) == {"constant"}
+    stored = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert stored["signal"]["p"] is None
     assert stored["n_eligible"] == 0
     assert np.isnan(Verdict.from_dict(stored).signal.p)
@@ -119,8 +121,8 @@ def test_a_verdict_comes_back_from_its_file():
         stored["bias"]["dial"]["share"]["high"],
     )
     assert Verdict.from_dict(again.to_dict()).to_dict() == again.to_dict()
-    found = judge(case_of(*simulated("threshold shift")), N)
-    assert Verdict.from_dict(found.to_dict()).to_dict() == found.to_dict()
+    result = judge(case_of(*simulated("threshold shift")), N)
+    assert Verdict.from_dict(result.to_dict()).to_dict() == result.to_dict()
 
 
 # ---- what is the dial? -----------------------------------------------------------------------------------------------
@@ -128,31 +130,32 @@ def test_a_verdict_comes_back_from_its_file():
 
 def test_a_dial_that_reorders_against_the_targets_is_said_to():
     sweep, panel = simulated("threshold shift", n_questions=800, n_targets=12, reordering=0.9)
-    found = judge(case_of(sweep, panel), 399)
-    assert found.dial == verdict.AWAY
-    assert found.order.high < 0
+    result = judge(case_of(sweep, panel), 399)
+    assert result.dial == verdict.AWAY
+    assert result.order.high < 0
 
 
 def test_without_a_signal_two_orders_are_not_called_the_same():
     sweep, panel = simulated("unrelated", seed=1, n_questions=800, n_targets=12, reordering=0.9)
-    found = judge(case_of(sweep, panel), 399)
-    assert found.reproduced == verdict.NOT_REPRODUCED
-    assert found.order.equivalent
-    assert found.dial != verdict.THRESHOLD_SHIFT
+    result = judge(case_of(sweep, panel), 399)
+    assert result.reproduced == verdict.NOT_REPRODUCED
+    assert result.order.equivalent
+    assert result.dial != verdict.THRESHOLD_SHIFT
 
 
 # ---- which push? -----------------------------------------------------------------------------------------------------
 
 
-def test_a_direction_is_ranked_by_the_push_where_the_dial_is_a_threshold_shift():
+def test_a_threshold_shift_is_ranked_by_its_push():
+    """A direction is ranked by the push where the dial is a threshold shift."""
     sweep, panel = simulated("threshold shift", reordering=0.0)
     matches = case_of(sweep, panel)
-    found = beside(matches, controls=drawn_controls(matches))
-    assert (found.push, found.direction.by, found.direction.rank) == (verdict.THIS_DIRECTION, "push", 1)
-    assert found.direction.p == pytest.approx(0.01)
-    assert found.sentence.endswith("it takes this direction; no topics known")
+    result = beside(matches, controls=drawn_controls(matches))
+    assert (result.push, result.direction.by, result.direction.rank) == (verdict.THIS_DIRECTION, "push", 1)
+    assert result.direction.p == pytest.approx(0.01)
+    assert result.sentence.endswith("it takes this direction; no topics known")
     cheap = drawn_controls(matches)
-    cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.vector["push"] / 2
+    cheap.iloc[:9, cheap.columns.get_loc("push")] = result.direction.vector["push"] / 2
     cheaper = beside(matches, controls=cheap)
     assert (cheaper.push, cheaper.direction.rank) == (verdict.ANY_PUSH, 10)
     assert cheaper.sentence.endswith("any push of this size does as well; no topics known")
@@ -166,8 +169,8 @@ def reordered():
 
 def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders(reordered):
     matches = reordered
-    found = beside(matches, controls=drawn_controls(matches, push=0.0))
-    assert (found.push, found.direction.by, found.direction.ranks["push"]) == (
+    result = beside(matches, controls=drawn_controls(matches, push=0.0))
+    assert (result.push, result.direction.by, result.direction.ranks["push"]) == (
         verdict.THIS_DIRECTION,
         "order_gain",
         100,
@@ -178,21 +181,24 @@ def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders(reordered):
 
 
 @pytest.mark.parametrize(("share", "push"), [(0.95, verdict.ANY_PUSH), (0.85, verdict.THIS_DIRECTION)])
-def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_behind(reordered, share, push):
+def test_a_control_nine_tenths_as_good_decides(reordered, share, push):
+    """A control whose order is nine tenths as good decides though it ranks behind."""
     matches = reordered
     table = drawn_controls(matches, push=1.0)
-    own = beside(matches).direction.vector["order_gain"]
-    table.iloc[0, table.columns.get_loc("order_gain")] = share * own
-    found = beside(matches, controls=table)
-    assert (found.push, found.direction.rank) == (push, 1)
+    gain = beside(matches).direction.vector["order_gain"]
+    table.iloc[0, table.columns.get_loc("order_gain")] = share * gain
+    result = beside(matches, controls=table)
+    assert (result.push, result.direction.rank) == (push, 1)
 
 
-def test_under_99_drawn_controls_the_rank_is_given_and_the_answer_is_untested(steered_matches):
-    found = beside(steered_matches, controls=drawn_controls(steered_matches).iloc[:98])
-    assert (found.push, found.direction.rank, found.direction.n_controls) == (verdict.UNTESTED, 1, 98)
+def test_under_99_controls_the_answer_is_untested(steered_matches):
+    """Under 99 drawn controls the rank is given and the answer is untested."""
+    result = beside(steered_matches, controls=drawn_controls(steered_matches).iloc[:98])
+    assert (result.push, result.direction.rank, result.direction.n_controls) == (verdict.UNTESTED, 1, 98)
 
 
-def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_nothing(steered_matches):
+def test_the_cost_on_neutral_text_decides_nothing(steered_matches):
+    """The cost on neutral text is ranked where it was measured and decides nothing."""
     table = drawn_controls(steered_matches)
     without, cheap, dear = (
         beside(steered_matches, controls=table, kl=kl) for kl in (float("nan"), 0.1, float(table["kl"].median()))
@@ -204,7 +210,8 @@ def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_no
     assert cheap.direction.vector["kl"] == 0.1
 
 
-def test_the_ends_of_a_push_have_the_two_yes_rates_and_its_cost_is_their_mean():
+def test_the_ends_of_a_push_have_the_two_yes_rates():
+    """The ends of a push have the two yes rates and its cost is their mean."""
     sweep, _ = simulated()
     dial = sweep_grid(sweep).dial
     rows = np.ones(len(dial.questions), bool)
@@ -231,32 +238,35 @@ def facts_with(share):
 
 
 @pytest.mark.parametrize(("share", "flags"), [(0.24, []), (0.26, ["mostly a yes-bias"])])
-def test_a_dial_that_moves_unrelated_facts_by_more_than_a_quarter_is_flagged(steered_matches, share, flags):
-    found = judge(steered_matches, N, facts=facts_with(share))
-    assert found.flags == [*flags, verdict.TOPICS_UNKNOWN]
-    assert found.sentence.endswith("; ".join(found.flags))
+def test_a_dial_that_moves_facts_is_flagged(steered_matches, share, flags):
+    """A dial that moves unrelated facts by more than a quarter is flagged."""
+    result = judge(steered_matches, N, facts=facts_with(share))
+    assert result.flags == [*flags, verdict.TOPICS_UNKNOWN]
+    assert result.sentence.endswith("; ".join(result.flags))
 
 
-def test_a_signal_is_said_without_topics_only_with_a_flag_and_no_signal_needs_none():
+def test_a_signal_without_topics_is_flagged():
+    """A signal is said without topics only with a flag and no signal needs none."""
     sweep, panel = simulated("dial order", n_targets=9)
     topics = pd.Series(np.arange(len(panel)) % 5, index=panel.index).astype(str)
-    told = judge(case_of(sweep, panel, topics=topics), N)
-    assert told.reproduced in (verdict.NOT_ENOUGH, verdict.REPRODUCED)
-    assert verdict.TOPICS_UNKNOWN not in told.flags
+    judged = judge(case_of(sweep, panel, topics=topics), N)
+    assert judged.reproduced in (verdict.NOT_ENOUGH, verdict.REPRODUCED)
+    assert verdict.TOPICS_UNKNOWN not in judged.flags
     sweep, panel = simulated("unrelated", n_targets=9)
     unrelated = judge(case_of(sweep, panel), N)
     assert (unrelated.reproduced, unrelated.flags) == (verdict.NOT_REPRODUCED, [])
 
 
-def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(steered_matches):
+def test_unread_answers_that_decide_are_flagged(steered_matches):
+    """Unread answers that decide are flagged and those that do not are not."""
     sweep, panel = simulated(n_questions=800)
     assert judge(case_of(sweep, panel), N).flags == [verdict.TOPICS_UNKNOWN]
-    own = sweep["question_id"].map(panel.mean(axis=1))
-    lost = (own.between(0.3, 0.7)) & (sweep["magnitude"] != 0) & (sweep["split"] == "test")
-    found = judge(case_of(sweep.assign(mass=sweep["mass"].mask(lost, 0.0)), panel), N)
-    assert found.unread_as_wrong.gain.value < found.gain.value
-    assert found.unread_as_wrong.reproduced == verdict.NOT_REPRODUCED != found.reproduced
-    assert verdict.UNREAD_DECIDE in found.flags
+    difficulty = sweep["question_id"].map(panel.mean(axis=1))
+    lost = (difficulty.between(0.3, 0.7)) & (sweep["magnitude"] != 0) & (sweep["split"] == "test")
+    result = judge(case_of(sweep.assign(mass=sweep["mass"].mask(lost, 0.0)), panel), N)
+    assert result.unread_as_wrong.gain.value < result.gain.value
+    assert result.unread_as_wrong.reproduced == verdict.NOT_REPRODUCED != result.reproduced
+    assert verdict.UNREAD_DECIDE in result.flags
 
 
 # ---- the numbers -----------------------------------------------------------------------------------------------------
@@ -266,9 +276,9 @@ def test_a_target_at_an_end_of_the_range_is_judged():
     sweep, panel = simulated("base rates", n_targets=12)
     matches = case_of(sweep, panel)
     edge = (matches.matches["status"] == "edge").sum()
-    found = judge(matches, N)
+    result = judge(matches, N)
     assert edge > 6
-    assert found.n_eligible == 12
+    assert result.n_eligible == 12
 
 
 # ---- size and power, small (scripts/simulate.py verdicts is the large one) ----------------------------------------
@@ -286,14 +296,14 @@ def test_a_target_at_an_end_of_the_range_is_judged():
     ],
 )
 def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced, dials):
-    told = []
+    rows = []
     for seed in range(4):
         sweep, panel = simulated_panels.SCENARIOS[scenario].draw(seed, 300, 12)
         topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
         matches = case_of(sweep, panel, topics=topics, seed=seed)
-        found = judge(matches, 199, seed=seed)
-        told.append((found.reproduced in reproduced and found.dial in dials, found.sentence))
-    assert sum(right for right, _ in told) >= 3, told
+        result = judge(matches, 199, seed=seed)
+        rows.append((result.reproduced in reproduced and result.dial in dials, result.sentence))
+    assert sum(right for right, _ in rows) >= 3, rows
 
 
 def test_permutations_must_be_enough(steered_matches):
@@ -301,25 +311,25 @@ def test_permutations_must_be_enough(steered_matches):
         judge(steered_matches, 9)
 
 
-def test_where_no_question_names_a_topic_nothing_is_reproduced_unless_texts_show_that_topics_are_not_all():
+def test_without_topics_texts_must_show_they_are_not_all():
     """Questions of one topic share a word. The dial's order is its topic's alone, or each question's own."""
     rng, magnitudes = np.random.default_rng(0), np.linspace(-2.5, 2.5, 41)
-    topic, own = np.repeat(np.arange(20), 20), rng.standard_normal(400)
+    topic, private = np.repeat(np.arange(20), 20), rng.standard_normal(400)
     words = ["river", "opera", "planet", "football", "king", "enzyme", "engine", "poem", "cheese", "bridge"]
     words += ["saint", "guitar", "volcano", "senator", "virus", "triangle", "desert", "painter", "whale", "verb"]
     texts = [f"about the {words[place]}, number {rng.integers(10**6)}" for place in topic]
     names = [f"q{n}" for n in range(400)]
-    for ease, reproduced in ((rng.standard_normal(20)[topic], verdict.NOT_ENOUGH), (own, verdict.REPRODUCED)):
-        margins = ease[:, None] + 0.2 * own[:, None] + magnitudes
+    for ease, reproduced in ((rng.standard_normal(20)[topic], verdict.NOT_ENOUGH), (private, verdict.REPRODUCED)):
+        margins = ease[:, None] + 0.2 * private[:, None] + magnitudes
         sweep = plain_sweep(margins, np.tile(["extraction", "fitting", "test", "test"], 100), magnitudes)
         noise, cuts = rng.standard_normal((400, 9)), np.linspace(-1, 1, 9)
         panel = pd.DataFrame((ease[:, None] + 0.7 * noise > cuts).astype(float), names)
         panel = panel.rename(columns=lambda name: f"target {name}")
-        told = pd.Series(texts, names)
-        found = judge(case_of(sweep, panel, texts=told), N)
-        assert (found.reproduced, found.flags) == (reproduced, [verdict.TOPICS_UNKNOWN])
+        texts_by_name = pd.Series(texts, names)
+        result = judge(case_of(sweep, panel, texts=texts_by_name), N)
+        assert (result.reproduced, result.flags) == (reproduced, [verdict.TOPICS_UNKNOWN])
         untold = judge(case_of(sweep, panel), N)
         assert untold.reproduced == verdict.NOT_ENOUGH
         assert np.isnan(untold.prediction.alike.high)
         named = pd.Series(topic.astype(str), names)
-        assert judge(case_of(sweep, panel, texts=told, topics=named), N).prediction.topics
+        assert judge(case_of(sweep, panel, texts=texts_by_name, topics=named), N).prediction.topics

@@ -44,29 +44,31 @@ def planted(bias, confidence, n=60, understood=True, base=0.0, seed=0):
 @pytest.mark.parametrize(("bias", "confidence", "share"), [(4, 0, 1), (0, 4, 0), (1, 3, 0.25), (3, 1, 0.75)])
 def test_a_planted_split_is_found_whatever_the_unsteered_yes_rates(bias, confidence, share, base):
     wordings, facts = planted(bias, confidence, base=base)
-    found = split_margin(wordings, "v", facts=facts, n_bootstrap=499)
-    own = found.dial
+    result = split_margin(wordings, "v", facts=facts, n_bootstrap=499)
+    split = result.dial
     for estimate, truth in (
-        (own.bias, bias),
-        (own.confidence, confidence),
-        (own.share, share),
-        (own.facts, bias),
-        (own.facts_share, share),
+        (split.bias, bias),
+        (split.confidence, confidence),
+        (split.share, share),
+        (split.facts, bias),
+        (split.facts_share, share),
     ):
         assert estimate.value == pytest.approx(truth, abs=0.15)
         assert estimate.low < estimate.value < estimate.high
-    assert own.as_asked.value == pytest.approx(own.bias.value + own.confidence.value)
-    assert own.reversed.value == pytest.approx(own.bias.value - own.confidence.value)
-    assert own.alike.high < 0
-    assert found.mostly == (share > 0.5)
+    assert split.as_asked.value == pytest.approx(split.bias.value + split.confidence.value)
+    assert split.reversed.value == pytest.approx(split.bias.value - split.confidence.value)
+    assert split.alike.high < 0
+    assert result.mostly == (share > 0.5)
 
 
 def test_slopes_are_per_residual_norm_whatever_the_unit_of_the_magnitudes():
     wordings, _ = planted(2, 1)
-    told = split_margin(wordings.assign(magnitude=wordings["magnitude"] * 4), "v", norms_per_unit=0.25, n_bootstrap=49)
+    rescaled = split_margin(
+        wordings.assign(magnitude=wordings["magnitude"] * 4), "v", norms_per_unit=0.25, n_bootstrap=49
+    )
     plain = split_margin(wordings, "v", n_bootstrap=49)
-    assert told.dial.bias.value == pytest.approx(plain.dial.bias.value)
-    assert told.dial.share.low == pytest.approx(plain.dial.share.low)
+    assert rescaled.dial.bias.value == pytest.approx(plain.dial.bias.value)
+    assert rescaled.dial.share.low == pytest.approx(plain.dial.share.low)
 
 
 def test_where_both_wordings_are_read_as_one_the_facts_must_say_so_too():
@@ -79,25 +81,28 @@ def test_where_both_wordings_are_read_as_one_the_facts_must_say_so_too():
     assert split_margin(wordings, "v", facts=moved, n_bootstrap=99).mostly
 
 
-def test_unread_answers_are_left_out_and_a_question_lost_in_one_wording_is_counted():
+def test_unread_answers_are_left_out_and_counted():
+    """Unread answers are left out and a question lost in one wording is counted."""
     wordings, _ = planted(3, 1)
     lost = (wordings["question_id"] < "q010") & (wordings["wording"] == REVERSED_WORDING) & (wordings["magnitude"] < 2)
     garbled = wordings.assign(mass=wordings["mass"].mask(lost, 0.01), margin=wordings["margin"].mask(lost, 99.0))
-    own = split_margin(garbled, "v", n_bootstrap=99).dial
-    assert (own.n, own.n_lost) == (50, 10)
-    assert own.share.value == pytest.approx(0.75, abs=0.05)
+    split = split_margin(garbled, "v", n_bootstrap=99).dial
+    assert (split.n, split.n_lost) == (50, 10)
+    assert split.share.value == pytest.approx(0.75, abs=0.05)
 
 
-def test_yes_minus_no_is_the_yardstick_and_a_run_without_both_wordings_has_nothing():
+def test_without_both_wordings_there_is_no_bias():
+    """Yes minus no is the yardstick and a run without both wordings has nothing."""
     wordings, _ = planted(0, 4)
     words = planted(4, 0, seed=5)[0].assign(intervention_id="words")
-    found = split_margin(pd.concat([wordings, words]), "v", n_bootstrap=99)
-    assert found.dial.share.value == pytest.approx(0, abs=0.1)
-    assert found.yardstick.share.value == pytest.approx(1, abs=0.1)
+    result = split_margin(pd.concat([wordings, words]), "v", n_bootstrap=99)
+    assert result.dial.share.value == pytest.approx(0, abs=0.1)
+    assert result.yardstick.share.value == pytest.approx(1, abs=0.1)
     assert split_margin(wordings[wordings["wording"] == AS_ASKED], "v") is None
 
 
-def test_the_flag_rests_on_the_logits_and_on_the_rates_of_facts_only_where_there_are_none():
+def test_the_flag_rests_on_the_logits():
+    """The flag rests on the logits and on the rates of facts only where there are none."""
     sweep, panel = simulated()
     matches = case_of(sweep, panel, respondents=simulated_panels.framings_of(panel.columns))
     biased, confident = (split_margin(planted(*each)[0], "v", n_bootstrap=99) for each in ((4, 0), (0, 4)))

@@ -51,7 +51,7 @@ class Parts:
             raise ValueError(f"a part of {self.folder.name} lacks {', '.join(missing)}")
         prefix = f"part-p{process}-" if process else "part-"
         numbers = [
-            int(found.group(1)) for file in self.files() if (found := re.fullmatch(rf"{prefix}(\d+)", file.stem))
+            int(match.group(1)) for file in self.files() if (match := re.fullmatch(rf"{prefix}(\d+)", file.stem))
         ]
         final = self.folder / f"{prefix}{max(numbers, default=-1) + 1:05d}.parquet"
         if self._writes:

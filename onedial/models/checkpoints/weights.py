@@ -169,8 +169,8 @@ def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
             "take dtype bfloat16, spread it over GPUs (device map auto), or take a smaller model"
         ) from error
     except (SafetensorError, StrictDataclassError, ValueError, RuntimeError, ImportError, OSError) as error:
-        said = str(error).strip().split("\n")[0]
-        raise InputError(f"transformers cannot read {location.path}: {said}") from error
+        reason = str(error).strip().split("\n")[0]
+        raise InputError(f"transformers cannot read {location.path}: {reason}") from error
 
 
 def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:

@@ -55,15 +55,17 @@ def map_batches(
     """
     wanted = batches if only is None else [[place for place in batch if place in only] for batch in batches]
     todo = [batch for batch in wanted if batch]
-    found: list[tuple[int, T]] = []
+    placed: list[tuple[int, T]] = []
     for places, results in finished_parts(own_share(todo) if share else todo, work, progress):
         if sink is not None:
             sink(places, results)
         else:
-            found += zip(places, results, strict=True)
+            placed += zip(places, results, strict=True)
     if sink is not None:
         return []
-    return [result for _, result in sorted(gather(found) if share else found, key=lambda own: own[0])]
+    return [
+        result for _, result in sorted(gather(placed) if share else placed, key=lambda placed_result: placed_result[0])
+    ]
 
 
 def finished_parts(

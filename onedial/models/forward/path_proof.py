@@ -165,8 +165,8 @@ class _Comparison:
                 except (TypeError, ValueError, AttributeError, IndexError, RuntimeError) as failure:
                     if isinstance(failure, torch.OutOfMemoryError):
                         raise
-                    said = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
-                    wrong = f"the fast path fails on it ({said})"
+                    reason = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
+                    wrong = f"the fast path fails on it ({reason})"
                     allowed.discard(at)
                     continue
                 if not error <= tolerance:

@@ -105,20 +105,20 @@ def prefill(
         whole: keep it at every position, as steering at all positions needs; else at the last one, together with the
             keys and values that steering at the last position needs.
     """
-    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], stack.pad_id).to(stack.device)
-    own = replace(own, position_ids=own.position_ids + len(prefix))
+    rest = pad_batch([sequence[len(prefix) :] for sequence in sequences], stack.pad_id).to(stack.device)
+    rest = replace(rest, position_ids=rest.position_ids + len(prefix))
     cache = FixedPrefixCache(stack.n_layers, prefix.keys_and_values)
     with (
         reading([stack.layers[layer] for layer in layers]) as streams,
         reading([stack.norm], inputs=True) as final,
         contextlib.nullcontext() if whole and stack.n_layers - 1 in layers else _last_position_on_top(stack),
     ):
-        _run_tokens(stack, own, prefix, cache)
+        _run_tokens(stack, rest, prefix, cache)
     kept = {layer: stream if whole else stream[:, -1:].clone() for layer, stream in zip(layers, streams, strict=True)}
     keys_and_values = None
     if layers and not whole:
         keys_and_values = join_prefix(prefix.keys_and_values, cache.added(), from_layer=min(layers) + 1)
-    return Prefilled(prefix, own, keys_and_values, kept, final[0][:, -1].clone())
+    return Prefilled(prefix, rest, keys_and_values, kept, final[0][:, -1].clone())
 
 
 def steer_last(
@@ -158,12 +158,12 @@ def steer_all(
 ) -> Float[Tensor, "question row d_model"]:
     """Final residual streams at the answer position, edited at every position; one row for each setting."""
     layer, begin = beginning_of(edits)
-    own = prefilled.residuals[layer]
+    residual = prefilled.residuals[layer]
     if layer == stack.n_layers - 1:
-        return begin(own[:, -1:], settings[None])
-    budget = TOKENS_AT_ONCE.get(own.device.type, 1024)
+        return begin(residual[:, -1:], settings[None])
+    budget = TOKENS_AT_ONCE.get(residual.device.type, 1024)
     prefixes_at_once = max(1, budget // 4 // max(1, len(prefilled.prefix)))
-    at_once = max(1, budget // (own.shape[0] * own.shape[1]))
+    at_once = max(1, budget // (residual.shape[0] * residual.shape[1]))
     answers: list[Tensor] = []
     for some in settings.split(prefixes_at_once):
         work = partial(_steer_rows, stack, prefilled, edits, some, _steer_prefix(stack, prefilled.prefix, edits, some))
@@ -224,12 +224,12 @@ def _steer_own(
 ) -> Float[Tensor, "question row d_model"]:
     """The prompts' own positions, on top of a prefix that was edited at the same settings."""
     layer, begin = beginning_of(edits)
-    batch, own = prefilled.batch, prefilled.residuals[layer]
-    n_rows, n_questions = len(settings), len(own)
+    batch, residual = prefilled.batch, prefilled.residuals[layer]
+    n_rows, n_questions = len(settings), len(residual)
     keys_and_values = None if prefix_keys_and_values is None else _repeat_rows(prefix_keys_and_values, n_questions)
     batch = batch.mapped(lambda each: each.repeat(n_rows, 1))
     cache = FixedPrefixCache(stack.n_layers, keys_and_values)
-    rows = begin(own, settings[:, None, None]).flatten(0, 1)
+    rows = begin(residual, settings[:, None, None]).flatten(0, 1)
     mask = _causal_mask(stack, batch, len(prefilled.prefix))
     with _last_position_on_top(stack), _edited_above(stack, edits, settings.repeat_interleave(n_questions)[:, None]):
         final = _run_above(stack, layer, rows, mask, batch.position_ids, cache)

@@ -29,11 +29,11 @@ class PrefillCache:
 
     def get(self, key: Hashable, layers: Sequence[int], run: Callable[[], Prefilled]) -> Prefilled:
         """What was kept under a key if the streams at these layers are there, else what `run` gives."""
-        found = self._entries.get(key)
-        if found is not None and found.residuals.keys() >= set(layers):
-            return found
+        cached = self._entries.get(key)
+        if cached is not None and cached.residuals.keys() >= set(layers):
+            return cached
         made = run()
-        n_bytes = self.n_bytes + _bytes_of(made) - (_bytes_of(found) if found is not None else 0)
+        n_bytes = self.n_bytes + _bytes_of(made) - (_bytes_of(cached) if cached is not None else 0)
         if n_bytes <= self.limit:
             self._entries[key], self.n_bytes = made, n_bytes
         return made

@@ -63,7 +63,7 @@ def find_answer_tokens(tokenizer: Any, rendered_prompt: str, reader: TokenReader
     Raises:
         InputError: a set is empty, or two sets meet.
     """
-    found: dict[str, tuple[int, ...]] = {}
+    by_option: dict[str, tuple[int, ...]] = {}
     end = repr(rendered_prompt[-20:])
     for option, spellings in reader.spellings.items():
         tokens = first_tokens(rendered_prompt, spellings, partial(encode, tokenizer), tokenizer.decode).counted
@@ -73,14 +73,14 @@ def find_answer_tokens(tokenizer: Any, rendered_prompt: str, reader: TokenReader
                 f"{end} under this tokenizer; end the prompt with a plain word or colon, for example the assistant "
                 "prefix 'Answer:', or use a model whose vocabulary has the word"
             )
-        for other, taken in found.items():
+        for other, taken in by_option.items():
             if shared := sorted(set(taken) & set(tokens)):
                 raise InputError(
                     f"{other} and {option} begin with the same token {shared} after the prompt's end {end}; "
                     "choose another assistant prefix"
                 )
-        found[option] = tokens
-    return AnswerTokens(tuple(found.values()))
+        by_option[option] = tokens
+    return AnswerTokens(tuple(by_option.values()))
 
 
 class Readout:

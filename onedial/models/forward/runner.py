@@ -173,12 +173,12 @@ class PlainRunner:
         by_question = settings.expand(len(started.final), -1)
 
         def run(batch: TokenBatch, places: list[int]) -> Tensor:
-            own = by_question[places]
+            chosen = by_question[places]
 
             def work(rows: list[int]) -> Tensor:
-                return torch.stack([self._row(batch, edits, own[:, row]) for row in rows], dim=1)
+                return torch.stack([self._row(batch, edits, chosen[:, row]) for row in rows], dim=1)
 
-            return torch.cat(list(halved(work, list(range(own.shape[1])))), dim=1)
+            return torch.cat(list(halved(work, list(range(chosen.shape[1])))), dim=1)
 
         return self._by_length(started.sequences, run)
 

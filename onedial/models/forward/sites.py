@@ -129,6 +129,6 @@ def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator
     finally:
         for handle in handles:
             handle.remove()
-    for own in left.values():
-        together = torch.stack(list(own.values())).cpu()
-        kept |= {name: rows.clone() for name, rows in zip(own, together, strict=True)}
+    for rows_of_type in left.values():
+        together = torch.stack(list(rows_of_type.values())).cpu()
+        kept |= {name: rows.clone() for name, rows in zip(rows_of_type, together, strict=True)}

@@ -44,16 +44,18 @@ def widened(stack: Decoder) -> Iterator[None]:
         if module in stack.layers and not sizes <= room.keys():
             room.clear()
         for parameter in weights:
-            own = narrow[parameter] = parameter.data
-            free = room.get((own.numel(), own.device))
-            wide = free.pop() if free else torch.empty(own.numel(), dtype=torch.float32, device=own.device)
-            parameter.data = wide.view(own.shape).copy_(own)
+            narrow_data = narrow[parameter] = parameter.data
+            free = room.get((narrow_data.numel(), narrow_data.device))
+            wide = (
+                free.pop() if free else torch.empty(narrow_data.numel(), dtype=torch.float32, device=narrow_data.device)
+            )
+            parameter.data = wide.view(narrow_data.shape).copy_(narrow_data)
 
     def give_back(module: nn.Module | None = None, *_: Any) -> None:
-        for parameter, own in narrow.items():
+        for parameter, narrow_data in narrow.items():
             if module is not None and module in stack.layers:
-                room.setdefault((own.numel(), own.device), []).append(parameter.data.flatten())
-            parameter.data = own
+                room.setdefault((narrow_data.numel(), narrow_data.device), []).append(parameter.data.flatten())
+            parameter.data = narrow_data
         narrow.clear()
 
     embedding: Any = stack.hf.get_input_embeddings()

@@ -120,14 +120,14 @@ class ActivationStore:
 
     def check(self, key: StoreKey) -> None:
         """Raise InputError unless the store holds what this key says: the same model, prompts, sites and positions."""
-        own, other = asdict(self.key) | {"model": ""}, asdict(key) | {"model": ""}
+        stored, other = asdict(self.key) | {"model": ""}, asdict(key) | {"model": ""}
         if self.key.model.fingerprint not in key.model.fingerprints:
             raise InputError(
                 f"{self.folder} holds activations of {self.key.model.name} (weights "
                 f"{self.key.model.fingerprint[:10]}), but the model is {key.model.name} (weights "
                 f"{key.model.fingerprint[:10]}); choose another folder"
             )
-        for name, value in own.items():
+        for name, value in stored.items():
             if value != other[name]:
                 shown = ("other ones", "those asked for") if name == "prompts" else (value, other[name])
                 raise InputError(
@@ -171,8 +171,8 @@ class ActivationStore:
         """Several layers at once, as `read_activations` gives them; all of them go into memory."""
         wanted = list(self.layers if layers is None else layers)
         names = [self._name(layer, site, position) for layer in wanted]
-        found = self._gather(names, (self.d_model,))
-        stacked = torch.stack([found[name] for name in names], dim=1)
+        rows = self._gather(names, (self.d_model,))
+        stacked = torch.stack([rows[name] for name in names], dim=1)
         return Activations(self.question_ids, tuple(wanted), self.margin, self.mass, stacked)
 
     # ---- writing -----------------------------------------------------------------------------------------------------
@@ -200,15 +200,15 @@ class ActivationStore:
         Raises:
             InputError: a shard is broken, or belongs to another store.
         """
-        found = []
+        shards = []
         for file in sorted((self.folder / "shards").glob("[0-9]*.safetensors")):
             key, places = read_tensors(
                 file, FORMAT, lambda _, facts: (facts["key"], list(map(int, facts["places"]))), names=(), **BROKEN
             )
             if key != self.key.digest:
                 raise InputError(f"{file} belongs to another store than {self.folder}; remove it, and read it again")
-            found.append((file, places))
-        return found
+            shards.append((file, places))
+        return shards
 
     def _gather(self, names: Collection[str], width: tuple[int, ...]) -> dict[str, Tensor]:
         whole = {name: torch.full((len(self.question_ids), *width), torch.nan) for name in names}

@@ -40,8 +40,8 @@ def margin_gradients(
         ):
             final = model.stack.final_residual(rows)
             margins = model.readout.margin(final, prompts.tokens)
-        found = torch.autograd.grad(margins.sum(), list(streams))
-        last = [take_positions(gradient, rows.last_index).float().to(model.device) for gradient in found]
+        gradients = torch.autograd.grad(margins.sum(), list(streams))
+        last = [take_positions(gradient, rows.last_index).float().to(model.device) for gradient in gradients]
         return list(torch.stack(last, dim=1).cpu())
 
     return torch.stack(map_batches(prompts.batches(model), work, progress=progress))

@@ -123,12 +123,12 @@ def _fill(
 
 
 def _places(prompts: PromptSet, batch: Sequence[int], positions: Sequence[str]) -> Places:
-    found: Places = {}
+    places: Places = {}
     if "last" in positions:
-        found["last"] = [0] * len(batch)
+        places["last"] = [0] * len(batch)
     if "question" in positions:
-        found["question"] = [len(prompts.sequences[index]) - 1 - prompts.question_ends[index] for index in batch]
-    return found
+        places["question"] = [len(prompts.sequences[index]) - 1 - prompts.question_ends[index] for index in batch]
+    return places
 
 
 @contextlib.contextmanager

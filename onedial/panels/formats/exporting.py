@@ -55,18 +55,18 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
         references = list(question.answers) if question else []
         model, framing = panel.respondents.loc[row["respondent"], ["model", "framing"]]
         name = f"{EVALUATION}: {framing}" if framing else EVALUATION
-        said, raw = {1.0: "Yes", 0.0: "No"}.get(row["said_yes"], ""), row.get("raw_text")
+        words, raw = {1.0: "Yes", 0.0: "No"}.get(row["said_yes"], ""), row.get("raw_text")
         extras = (
-            _extras(row) | ({} if said or not holds_yes_no else {"said_yes": UNREAD}) | {"epoch": row["sample"] + 1}
+            _extras(row) | ({} if words or not holds_yes_no else {"said_yes": UNREAD}) | {"epoch": row["sample"] + 1}
         )
-        attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": said, "is_terminal": True}
+        attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": words, "is_terminal": True}
         line = {
             **{"schema_version": SCHEMA_VERSION, "evaluation_id": f"{name}/{model}/onedial", "model_id": str(model)},
             **{"evaluation_name": name, "evaluation_result_id": value, "interaction_type": "single_turn"},
             "sample_id": str(row["question_id"]),
             "sample_hash": sha256_of_text(text + "".join(references)),
             "input": {"raw": text, "reference": references},
-            "output": {"raw": [raw if isinstance(raw, str) and raw else said]},
+            "output": {"raw": [raw if isinstance(raw, str) and raw else words]},
             "answer_attribution": [attribution | {"extraction_method": APPLICATION}],
             "evaluation": {"score": float(row["value"] == 1), "is_correct": row["value"] == 1},
             "metadata": {name: str(cell) for name, cell in extras.items()},
@@ -90,7 +90,7 @@ def export_py_irt(panel: ResponseMatrix, questions: Sequence[Question], value: V
     for name, question, mean in means.itertuples(index=False):
         if mean != 0.5:
             responses[str(name)][str(question)] = int(mean > 0.5)
-    _write_lines(path, [{"subject_id": name, "responses": own} for name, own in responses.items()])
+    _write_lines(path, [{"subject_id": name, "responses": answers} for name, answers in responses.items()])
     return n_left_out
 
 
@@ -122,8 +122,8 @@ def _known(panel: ResponseMatrix, value: Value, with_unread: bool = False) -> tu
 
 def _extras(row: dict[str, Any]) -> dict[str, Any]:
     """What a row says besides its value, where it says something."""
-    found = {name: row.get(name) for name in ("said_yes", "answered_correctly", "confidence", "margin", "mass")}
-    return {name: float(cell) for name, cell in found.items() if cell is not None and not pd.isna(cell)} | {
+    values = {name: row.get(name) for name in ("said_yes", "answered_correctly", "confidence", "margin", "mass")}
+    return {name: float(cell) for name, cell in values.items() if cell is not None and not pd.isna(cell)} | {
         "respondent": str(row["respondent"])
     }
 

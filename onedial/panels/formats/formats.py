@@ -65,7 +65,7 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
             f"{path} is a pickle, which can run any code when it is opened; it is never read here: write what it holds "
             "as JSON or CSV where it was made"
         )
-    runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
+    runs = [run for name_of_format, name in _logs(path, format) for run in _read(name_of_format, name, choices)]
     if not runs:
         raise InputError(f"{path} holds no log of {', '.join(IMPORTERS)}; give a log, or name its format with --format")
     return runs
@@ -92,11 +92,11 @@ def _logs(path: Path, format: str | None) -> list[tuple[Path, str]]:
     """Files and folders to read, each with its format."""
     if format is not None and (path.is_file() or IMPORTERS[format].is_mine(path)):
         return [(path, format)]
-    found = _format_of(path, format)
-    if found is not None or path.is_file():
-        if found is None:
+    name_of_format = _format_of(path, format)
+    if name_of_format is not None or path.is_file():
+        if name_of_format is None:
             raise InputError(f"{path} is none of {listed(IMPORTERS)}; name its format with --format if it is one")
-        return [(path, found)]
+        return [(path, name_of_format)]
     below = []
     for child in sorted(path.iterdir()):
         if child.name.startswith((".", *_PASSED_OVER)) or (child.is_file() and child.suffix.lower() in _PICKLES):

@@ -73,7 +73,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         )
     generate = [config.model_dump(exclude_none=True) for config in (log.plan.config, about.model_generate_config)]
     settings = {name: value for config in generate for name, value in config.items() if name not in _CONNECTION}
-    told = {"status": log.status, "created": about.created, "packages": about.packages}
+    about_log = {"status": log.status, "created": about.created, "packages": about.packages}
     return [
         LogRun(
             source=str(path),
@@ -82,7 +82,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             task=str(about.task).rpartition("/")[2],
             settings={name: _plain(value) for name, value in (settings | about.task_args).items()},
             records=records,
-            about=told | {"model_args": sorted(about.model_args)},
+            about=about_log | {"model_args": sorted(about.model_args)},
         )
     ]
 
@@ -153,12 +153,16 @@ def _failure(sample: "EvalSample") -> str | None:
 
 
 def _scores(scores: "Mapping[str, Score]") -> dict[str, bool | None]:
-    found: dict[str, bool | None] = {}
+    outcomes: dict[str, bool | None] = {}
     for name, score in scores.items():
         value = score.value
-        parts = {f"{name}.{part}": own for part, own in value.items()} if isinstance(value, dict) else {name: value}
-        found |= {part: is_right(own) for part, own in parts.items()}
-    return found
+        parts = (
+            {f"{name}.{part}": part_value for part, part_value in value.items()}
+            if isinstance(value, dict)
+            else {name: value}
+        )
+        outcomes |= {part: is_right(part_value) for part, part_value in parts.items()}
+    return outcomes
 
 
 def _margin(choice: "ChatCompletionChoice") -> float:

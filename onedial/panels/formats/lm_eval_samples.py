@@ -101,18 +101,18 @@ def _preset_of(task: str, doc: Any) -> dict[str, Any]:
 def _results_beside(path: Path, date: str) -> dict[str, Any]:
     """The results of the same evaluation: of the same date, else the only one there is."""
     beside = sorted(path.parent.glob("results_*.json"))
-    own = [file for file in beside if date and date in file.name] or (beside if len(beside) == 1 else [])
-    content = read_json(own[-1]) if own else {}
+    of_date = [file for file in beside if date and date in file.name] or (beside if len(beside) == 1 else [])
+    content = read_json(of_date[-1]) if of_date else {}
     return content if isinstance(content, dict) else {}
 
 
 def _settings(results: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, str]:
-    told: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for settings in (dig(results, "config.model_args"), _argument(row, 0, 1)):
-        told |= settings if isinstance(settings, Mapping) else {}
+        given |= settings if isinstance(settings, Mapping) else {}
     for name in ("chat_template_sha", "system_instruction_sha"):
-        told |= {name: str(results[name])[:8]} if results.get(name) else {}
-    return {name: str(value) for name, value in told.items() if name not in ("pretrained", "model", "until")}
+        given |= {name: str(results[name])[:8]} if results.get(name) else {}
+    return {name: str(value) for name, value in given.items() if name not in ("pretrained", "model", "until")}
 
 
 def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> list[LogRecord]:
@@ -166,7 +166,7 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     # of several texts the metrics are of the one that the filter left, where it left one
     of_first = len(texts) == 1 or first.get("filtered_resps") in ([texts[0]], texts[0])
     scored = [scores if of_first else {}, *({} for _ in texts[1:])]
-    records = [replace(common, text=text, scores=own) for text, own in zip(texts, scored, strict=True)]
+    records = [replace(common, text=text, scores=score) for text, score in zip(texts, scored, strict=True)]
     return [record if record.text is not None else replace(record, failed="no text") for record in records]
 
 

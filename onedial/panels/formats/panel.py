@@ -146,16 +146,16 @@ def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
 
 
 def _row(record: LogRecord, kind: str, is_correct: bool | None) -> dict[str, Any]:
-    said, missing = record.said_yes, record.failed
-    if said is None and record.text and kind == "yes-no":
-        said = parse_yes_no(record.text, record.finished)
-    is_read = said is not None and kind == "yes-no" and not missing
+    said_yes, missing = record.said_yes, record.failed
+    if said_yes is None and record.text and kind == "yes-no":
+        said_yes = parse_yes_no(record.text, record.finished)
+    is_read = said_yes is not None and kind == "yes-no" and not missing
     if not missing and kind == "yes-no":
         missing = None if is_read else UNREAD
     elif not missing and is_correct is None:
         missing = "not graded"
     return {
-        "said_yes": float(bool(said)) if is_read else NAN,
+        "said_yes": float(bool(said_yes)) if is_read else NAN,
         "answered_correctly": NAN if is_correct is None else float(is_correct),
         "confidence": record.confidence,
         "margin": NAN if record.failed else record.margin,
@@ -165,16 +165,16 @@ def _row(record: LogRecord, kind: str, is_correct: bool | None) -> dict[str, Any
     }
 
 
-def _with_what_was_known(said: pd.DataFrame, asked: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+def _with_what_was_known(answers: pd.DataFrame, asked: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """Answers yes or no with what the same model's answers to the questions themselves tell: most of several decide, a
     tie is unknown; confidence is their mean. And how many answers are of models that were asked the questions alone."""
     key = ["model", "question_id"]
     known = asked.groupby(key)[["answered_correctly", "confidence"]].mean()
     known["answered_correctly"] = known["answered_correctly"].where(known["answered_correctly"] != 0.5).round()
-    known = known.reindex(pd.MultiIndex.from_frame(said[key])).set_axis(said.index)
-    strangers = asked.loc[~asked["model"].isin(said["model"]), "model"].value_counts()
+    known = known.reindex(pd.MultiIndex.from_frame(answers[key])).set_axis(answers.index)
+    strangers = asked.loc[~asked["model"].isin(answers["model"]), "model"].value_counts()
     left_out = {f"{model} was asked the questions alone, not for a yes or no": int(n) for model, n in strangers.items()}
-    return said.fillna(known), left_out
+    return answers.fillna(known), left_out
 
 
 def _is_correct(one: AskedRun, record: LogRecord, question: Question, score: str | None) -> bool | None:
@@ -213,7 +213,9 @@ def _report(
         "n_questions": len(questions),
         "n_questions_without_text": sum(question.rendered == f"item {question.id}" for question in questions),
         "n_answers": len(panel),
-        "respondents": {str(name): _counts(own) for name, own in panel.groupby("respondent", sort=False)},
+        "respondents": {
+            str(name): _counts(of_respondent) for name, of_respondent in panel.groupby("respondent", sort=False)
+        },
         "unread_examples": [
             {"respondent": row.respondent, "question_id": row.question_id, "text": str(row.raw_text or "")[:300]}
             for row in unread.loc[order[:_N_EXAMPLES]].itertuples()
@@ -231,12 +233,12 @@ def _about_run(one: AskedRun) -> dict[str, Any]:
     }
 
 
-def _counts(own: pd.DataFrame) -> dict[str, Any]:
-    missing = {str(reason): int(n) for reason, n in own["missing"].value_counts().items()}
-    n_answered = len(own) - sum(missing.values()) + missing.get(UNREAD, 0)
-    said, correct = own["said_yes"], own["answered_correctly"]
-    counts = {"rows": len(own), "questions": own["question_id"].nunique(), "yes": (said == 1).sum()}
-    counts |= {"no": (said == 0).sum(), "correct": (correct == 1).sum(), "wrong": (correct == 0).sum()}
-    counts |= {"correctness_unknown": correct.isna().sum(), "with_confidence": own["confidence"].notna().sum()}
+def _counts(answers: pd.DataFrame) -> dict[str, Any]:
+    missing = {str(reason): int(n) for reason, n in answers["missing"].value_counts().items()}
+    n_answered = len(answers) - sum(missing.values()) + missing.get(UNREAD, 0)
+    said_yes, correct = answers["said_yes"], answers["answered_correctly"]
+    counts = {"rows": len(answers), "questions": answers["question_id"].nunique(), "yes": (said_yes == 1).sum()}
+    counts |= {"no": (said_yes == 0).sum(), "correct": (correct == 1).sum(), "wrong": (correct == 0).sum()}
+    counts |= {"correctness_unknown": correct.isna().sum(), "with_confidence": answers["confidence"].notna().sum()}
     share = missing.get(UNREAD, 0) / n_answered if n_answered else None
     return {name: int(n) for name, n in counts.items()} | {"missing": missing, "unread_of_answered": share}

@@ -50,8 +50,10 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     known = set(map(str, read_table(beside).frame.get("respondent", ()))) if beside.exists() else ()
     table, questions = long_table(table, choices.columns, choices.about, ANSWERS, "said_yes", known)
     if questions is not None:
-        told = questions[[name for name in ("question", "topic") if name in questions]]
-        table = Table(path, table.frame.join(told, on="question_id"), table.places, table.unit, table.stood_in)
+        about_questions = questions[[name for name in ("question", "topic") if name in questions]]
+        table = Table(
+            path, table.frame.join(about_questions, on="question_id"), table.places, table.unit, table.stood_in
+        )
     framed = {"model", "framing"} <= set(table.frame.columns)
     models = table.parse("model" if framed else "respondent", name_of, "name the respondent")
     framings = table.parse("framing", text_of, "give text")

@@ -201,8 +201,8 @@ def message_of(error: Any) -> str:
     >>> message_of({"message": "too many\\nrequests"}), message_of(True)
     ('too many requests', 'error')
     """
-    found = error.get("message") or error.get("code") or error if isinstance(error, Mapping) else error
-    text = " ".join(str(found).split())[:200]
+    message = error.get("message") or error.get("code") or error if isinstance(error, Mapping) else error
+    text = " ".join(str(message).split())[:200]
     return "error" if Spellings().holds(text) else text
 
 
@@ -236,11 +236,11 @@ def cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, LogRecord | LogRun):
-        return replace(value, **{name: cleaned(own) for name, own in vars(value).items()})
+        return replace(value, **{name: cleaned(part) for name, part in vars(value).items()})
     if isinstance(value, list | tuple):
-        return type(value)(cleaned(own) for own in value)
+        return type(value)(cleaned(part) for part in value)
     if isinstance(value, Mapping):
-        return {cleaned(name): cleaned(own) for name, own in value.items()}
+        return {cleaned(name): cleaned(part) for name, part in value.items()}
     return value
 
 

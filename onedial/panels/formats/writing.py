@@ -15,7 +15,7 @@ PANEL_FILE, QUESTIONS_FILE, REPORT_FILE = "panel.csv", "questions.jsonl", "impor
 _INTEGERS = ("said_yes", "answered_correctly")
 
 
-def write_imported(found: ImportedPanel, folder: Path) -> None:
+def write_imported(imported: ImportedPanel, folder: Path) -> None:
     """Write questions.jsonl, respondents.csv, import_report.json, where there is a confidence elicitation.yaml with its
     scale, and, last, panel.csv; then read them again.
 
@@ -38,7 +38,7 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
-    for question in found.questions:
+    for question in imported.questions:
         fields: dict[str, Any] = {"id": question.id, "question": question.text}
         if question.options:
             fields |= {"options": list(question.options), "answer": "".join(question.answers[:1])}
@@ -48,11 +48,11 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
         fields |= {"grading": question.grading} if question.grading != "text" else {}
         lines.append(json.dumps(fields, ensure_ascii=False) + "\n")
     write_text(folder / QUESTIONS_FILE, "".join(lines))
-    write_json(folder / REPORT_FILE, found.report)
-    panel = found.panel.assign(**{column: found.panel[column].astype("Int64") for column in _INTEGERS})
+    write_json(folder / REPORT_FILE, imported.report)
+    panel = imported.panel.assign(**{column: imported.panel[column].astype("Int64") for column in _INTEGERS})
     if panel["confidence"].notna().any():
         write_text(folder / ELICITATION_FILE, "top: 1   # a confidence is a share of what stands for certain\n")
-    for name, table in ((RESPONDENTS_FILE, found.respondents), (PANEL_FILE, panel)):
+    for name, table in ((RESPONDENTS_FILE, imported.respondents), (PANEL_FILE, panel)):
         write_csv(folder / name, table, float_format="%.8g")
     load_panel(folder / PANEL_FILE)
     load_questions(folder / QUESTIONS_FILE)

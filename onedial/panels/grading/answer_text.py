@@ -68,11 +68,15 @@ def repeats_the_question(answer: str, question: str) -> bool:
 
     A name out of the question is a wrong answer, no repetition.
     """
-    said, asked = (
+    answer_tokens, asked = (
         [each for each in normalised_tokens(text) if each not in FUNCTION_WORDS] for text in (answer, question)
     )
-    if answer.endswith("?") and said and 2 * sum(token in asked for token in said) >= len(said):
+    if (
+        answer.endswith("?")
+        and answer_tokens
+        and 2 * sum(token in asked for token in answer_tokens) >= len(answer_tokens)
+    ):
         return True
     rest = iter(asked)
-    in_order = all(token in rest for token in said)
-    return in_order and len(said) >= max(2, 0.6 * len(asked)) and "or" not in normalised_tokens(question)
+    in_order = all(token in rest for token in answer_tokens)
+    return in_order and len(answer_tokens) >= max(2, 0.6 * len(asked)) and "or" not in normalised_tokens(question)

@@ -71,10 +71,10 @@ def grade_answer(question: Question, answer_text: str | None) -> Grade:
 def _grade_text(question: Question, answer_text: str | None) -> Grade:
     wanted = {answer.casefold() for answer in question.answers}
     if answer_text is not None and wanted in ({"yes"}, {"no"}) and not _OPEN.match(question.text):
-        said = parse_yes_no(answer_text)
-        if said is None:
+        said_yes = parse_yes_no(answer_text)
+        if said_yes is None:
             return NO_ANSWER
-        is_right = said == (wanted == {"yes"})
+        is_right = said_yes == (wanted == {"yes"})
         return Grade.of(is_right)
     return grade(answer_text, question.answers, question.text, question.exact_answers)
 

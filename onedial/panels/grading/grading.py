@@ -105,7 +105,7 @@ def answer_spans(text: str, question: str = "") -> list[tuple[int, int]]:
     >>> [text[a:b] for text in ["The capital of France is Paris."] for a, b in answer_spans(text, "Capital of France?")]
     ['Paris']
     """
-    words = [(found.start(), found.end()) for found in _WORDS.finditer(text)]
+    words = [(match.start(), match.end()) for match in _WORDS.finditer(text)]
     asked = FUNCTION_WORDS | set(normalised_tokens(question))
     new = [(start, end) for start, end in words if not set(normalised_tokens(text[start:end])) <= asked]
     return new or words

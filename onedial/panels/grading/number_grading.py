@@ -54,12 +54,12 @@ def final_answer(text: str) -> tuple[str, bool]:
     >>> final_answer(r"6 x 7 = 42, so it is \boxed{42}."), final_answer("6 x 7 = 42")
     (('42', True), ('42', False))
     """
-    said = first_turn(spoken(text))
-    boxed = last_box(said)
+    spoken_text = first_turn(spoken(text))
+    boxed = last_box(spoken_text)
     if boxed is not None:
         return _plain(boxed), True
-    marked = _MARKER.match(said)
-    lines = _plain(unmarked(said[marked.end() :] if marked else said)).splitlines()
+    marked = _MARKER.match(spoken_text)
+    lines = _plain(unmarked(spoken_text[marked.end() :] if marked else spoken_text)).splitlines()
     with_numbers = [line for line in lines if _numbers(line)] or lines or [""]
     line = lines[0] if marked and lines else with_numbers[-1]
     bare = re.sub(r"(?<=\w)\s*\([^()]*\)", "", line)
@@ -70,13 +70,13 @@ def final_answer(text: str) -> tuple[str, bool]:
 
 def _numbers(plain: str) -> list[Fraction]:
     """All numbers in a text, as exact fractions."""
-    found = []
+    numbers = []
     for sign, top, bottom, whole, number, below in _NUMBER.findall(plain):
         parts = (top, bottom) if top else (number, below or "1")
         if int(parts[1]):
             value = Fraction(parts[0]) / int(parts[1]) + int(whole or 0)
-            found.append(-value if sign else value)
-    return found
+            numbers.append(-value if sign else value)
+    return numbers
 
 
 def _plain(text: str) -> str:
@@ -86,7 +86,7 @@ def _plain(text: str) -> str:
     plain = re.sub(r"\\[dtc]frac", r"\\frac", _THOUSANDS.sub("", plain))
     plain = re.sub(
         rf"\b({'|'.join(_NUMERALS)})\b",
-        lambda found: str(_NUMERALS.index(found[0].lower())),
+        lambda match: str(_NUMERALS.index(match[0].lower())),
         plain,
         flags=re.IGNORECASE,
     )

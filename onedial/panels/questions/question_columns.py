@@ -104,9 +104,9 @@ class QuestionColumns:
                     raise InputError(
                         f"{table.path} has no column {column!r}, named for {part}{near} it holds {listed(names)}"
                     )
-        told = {"answers", "answer"} if columns.keys() & {"answers", "answer", "key", "right"} else set()
-        told |= {each.name for each in fields(self) if getattr(self, each.name) == ""}
-        canonical = {part: (name,) for name, part in CANONICAL.items() if name in names and part not in told}
+        declared = {"answers", "answer"} if columns.keys() & {"answers", "answer", "key", "right"} else set()
+        declared |= {each.name for each in fields(self) if getattr(self, each.name) == ""}
+        canonical = {part: (name,) for name, part in CANONICAL.items() if name in names and part not in declared}
         return canonical | columns
 
 

@@ -111,9 +111,9 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
     is_long = {"respondent", "model"} & names and {"said_yes", "confidence", "answered_correctly"} & names
     try:
         held = given.held(table)
-        own = {part for part in ("answers", "answer", "options") if part in held and getattr(given, part) is None}
-        if (mapping is None or own) and "question" in held and (others := rivals(table, given)):
-            both = [column for part in sorted(own) for column in held[part]] + others
+        unmapped = {part for part in ("answers", "answer", "options") if part in held and getattr(given, part) is None}
+        if (mapping is None or unmapped) and "question" in held and (others := rivals(table, given)):
+            both = [column for part in sorted(unmapped) for column in held[part]] + others
             meant = "could be meant" if len(both) == 1 else "could each be meant"
             raise Unclear(f"{table.path}: {', '.join(map(repr, both[:6]))} {meant} for answers, options or a key")
         questions = read_questions(table, given)
@@ -216,8 +216,8 @@ def packaged_questions(file: str) -> list[Question]:
     questions = read_questions(table, QuestionColumns())
     cells = map(list_in_text, table.frame["options"]) if "options" in table.frame else [None] * len(questions)
     return [
-        replace(question, options=(*own[:-1], own[-1].rstrip())) if question.options else question
-        for question, own in zip(questions, cells, strict=True)
+        replace(question, options=(*shown[:-1], shown[-1].rstrip())) if question.options else question
+        for question, shown in zip(questions, cells, strict=True)
     ]
 
 

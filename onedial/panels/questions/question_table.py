@@ -97,13 +97,13 @@ class _Reader:
         texts, options, rights = self.options(texts)
         answers = self.answers(options)
         questions = []
-        for row, (text, own, right) in enumerate(zip(texts, options, rights, strict=True)):
-            shown: tuple[str, ...] = () if own is None else own.texts
+        for row, (text, shown_options, right) in enumerate(zip(texts, options, rights, strict=True)):
+            shown: tuple[str, ...] = () if shown_options is None else shown_options.texts
             key = answers[row]
-            if own is not None:
+            if shown_options is not None:
                 key = choice_question(text, shown, right, identity="", where=self.table.where(row)).answers
             more = {part: cells[row] for part, cells in parts.items()}
-            more["grading"] = more["grading"] or ("number" if self.mapping.final and own is None else "text")
+            more["grading"] = more["grading"] or ("number" if self.mapping.final and shown_options is None else "text")
             name = ids[row] or question_id(rendered(text, shown))
             questions.append(Question(name, text, key, **more, options=shown, right_option=right))
         return questions
@@ -143,19 +143,24 @@ class _Reader:
         options: list[Options | None] = []
         for row, (text, cells, others) in enumerate(zip(texts, self.cells(part), beside, strict=True)):
             try:
-                stem, own = parse(text, cells, others)
+                stem, read_options = parse(text, cells, others)
             except (ValueError, TypeError) as error:
                 reason = f"cannot be read as options ({error}); give a list, or an object by letter"
                 raise self.refusal(row, part, reason, self.is_mapped(part)) from error
             stems.append(stem)
-            options.append(own)
+            options.append(read_options)
         if part == "options" and self.mapping.key_is != "flags":
             return stems, options, self.rights(options)
         rights = [0] * len(options) if part == "wrong" else self.rights(options)
-        turned = [own and own._replace(texts=_by_hash(stem, own)) for stem, own in zip(stems, options, strict=True)]
+        turned = [
+            read_options and read_options._replace(texts=_by_hash(stem, read_options))
+            for stem, read_options in zip(stems, options, strict=True)
+        ]
         places: list[int | None] = []
-        for own, new, right in zip(options, turned, rights, strict=True):
-            places.append(new.texts.index(own.texts[right]) if own and new and right is not None else None)
+        for read_options, new, right in zip(options, turned, rights, strict=True):
+            places.append(
+                new.texts.index(read_options.texts[right]) if read_options and new and right is not None else None
+            )
         return stems, turned, places
 
     def _listed(self, text: str, cells: tuple[Any, ...], labels: tuple[Any, ...]) -> tuple[str, Options | None]:
@@ -168,11 +173,11 @@ class _Reader:
             return stem, Options.of(pairs.values(), pairs)
         if all(map(is_empty, cells)):
             return text, None
-        own = Options.of(cells) if len(cells) > 1 else self._of_cell(cells[0], labels)
-        first = own.texts[0] if own.texts else ""
+        read_options = Options.of(cells) if len(cells) > 1 else self._of_cell(cells[0], labels)
+        first = read_options.texts[0] if read_options.texts else ""
         if first and first in text and re.search(rf"\bA\s*[).:]\s*{re.escape(first)}", text):
             raise ValueError("the question shows them already: write it without them")
-        return text, own
+        return text, read_options
 
     def _of_cell(self, cell: Any, labels: tuple[Any, ...]) -> Options:
         value = list_in_text(cell)
@@ -219,10 +224,10 @@ class _Reader:
         if part == "key" and self.mapping.key_is is None:
             raise Unclear(f"{self.table.path}: say what the key {self.held['key'][0]!r} is (key_is)")
         rights: list[int | None] = []
-        for row, (own, cells) in enumerate(zip(options, self.cells(part), strict=True)):
+        for row, (shown_options, cells) in enumerate(zip(options, self.cells(part), strict=True)):
             values = [list_in_text(cell) for cell in cells if not is_empty(cell)]
             try:
-                rights.append(self._right(part, values, own) if own and values else None)
+                rights.append(self._right(part, values, shown_options) if shown_options and values else None)
             except ValueError as error:
                 confirmed = self.is_mapped("key", "answer", "answers")
                 raise self.refusal(row, part, f"holds {cells[0]!r}, which {error}", confirmed) from error
@@ -275,13 +280,15 @@ class _Reader:
             cells = self.parsed("key", _yes_or_no, "give true or false, or leave it blank")
             return [() if cell is None else (cell,) for cell in cells]
         answers: list[tuple[str, ...]] = []
-        for row, (own, several, one) in enumerate(
+        for row, (shown_options, several, one) in enumerate(
             zip(options, self.cells("answers"), self.cells("answer"), strict=True)
         ):
-            pairs = [] if own else [("answers", cell) for cell in several] + [("answer", cell) for cell in one]
+            pairs = (
+                [] if shown_options else [("answers", cell) for cell in several] + [("answer", cell) for cell in one]
+            )
             answers.append(tuple(dict.fromkeys(text for pair in pairs for text in self._accepted(row, *pair))))
         if not self.is_mapped("answer", "answers"):
-            alone = [own[0] for own in answers if len(own) == 1]
+            alone = [shown_options[0] for shown_options in answers if len(shown_options) == 1]
             if {text.casefold() for text in alone} in ({"0", "1"}, {"y", "n"}):
                 raise Unclear(f"{self.table.path}: the answers {listed(sorted({*alone}))} may stand for yes and no")
             if letter := next((text for text in alone if _LETTER.fullmatch(text)), None):

@@ -62,8 +62,8 @@ class BundleInvariance:
 
     def violations(self) -> pd.DataFrame:
         """Bundles that lie elsewhere for some group by `FLOOR` or more, the largest difference first."""
-        found = self.table[(self.table["q"] <= LEVEL) & (self.table["difference"].abs() >= FLOOR)]
-        return found.reindex(found["difference"].abs().sort_values(ascending=False).index)
+        significant = self.table[(self.table["q"] <= LEVEL) & (self.table["difference"].abs() >= FLOOR)]
+        return significant.reindex(significant["difference"].abs().sort_values(ascending=False).index)
 
     @property
     def spread(self) -> float:
@@ -115,8 +115,8 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
     >>> hidden = 0.8 * rng.standard_normal((900, 1)) + 0.6 * rng.standard_normal((900, 10))
     >>> topic = np.arange(900) % 3
     >>> hidden[topic == 2, 0] += 0.5  # easier for the first respondent
-    >>> found = bundle_invariance(hidden > 0, topic)
-    >>> found.violations().index.tolist()[0], bool(found.violations()["difference"].iloc[0] > 0)
+    >>> result = bundle_invariance(hidden > 0, topic)
+    >>> result.violations().index.tolist()[0], bool(result.violations()["difference"].iloc[0] > 0)
     ((2, 0), True)
     """
     fits = Fits.of(matrix)
@@ -176,27 +176,27 @@ def _tested(table: pd.DataFrame) -> pd.DataFrame:
     enough = table["variance"] * (1 - share) >= _LEAST_VARIANCE
     n = ((1 - share) * table["n_answers"]).where(enough)
     half, rate = 0.5 / table["n_answers"].where(enough), table["expected"] / table["n_answers"].where(enough)
-    found = table[["n_questions", "n_answers", "yes", "expected"]].astype(
+    tested = table[["n_questions", "n_answers", "yes", "expected"]].astype(
         {"n_questions": int, "n_answers": int, "yes": int}
     )
-    found["difference"], found["se"] = surplus / n, error / n
-    here, there = (value.clip(half, 1 - half) for value in (rate, rate + found["difference"]))
-    found["logits"] = np.log(there / (1 - there)) - np.log(here / (1 - here))
-    found["p"] = (2 * ndtr(-(surplus / error).abs())).where(enough)
-    found["q"] = adjusted(found["p"].to_numpy())
-    least = least_z(int(enough.sum()), power=POWER + _FOR_CURVES) * found["se"]
-    least = least.clip(lower=FLOOR + ndtri(POWER) * found["se"])
-    found["least"] = least.mask(least > np.maximum(rate, 1 - rate), np.inf)
-    return found
+    tested["difference"], tested["se"] = surplus / n, error / n
+    here, there = (value.clip(half, 1 - half) for value in (rate, rate + tested["difference"]))
+    tested["logits"] = np.log(there / (1 - there)) - np.log(here / (1 - here))
+    tested["p"] = (2 * ndtr(-(surplus / error).abs())).where(enough)
+    tested["q"] = adjusted(tested["p"].to_numpy())
+    least = least_z(int(enough.sum()), power=POWER + _FOR_CURVES) * tested["se"]
+    least = least.clip(lower=FLOOR + ndtri(POWER) * tested["se"])
+    tested["least"] = least.mask(least > np.maximum(rate, 1 - rate), np.inf)
+    return tested
 
 
 def _prior_of_bundles(likelihood: Floats, in_bundle: Floats, start: Floats, steps: int) -> Floats:
     """(question, node) logs of the distribution of the question's bundle, by EM steps from that of `start`."""
     prior = np.empty_like(likelihood)
     for rows in in_bundle > 0:
-        own, weight = likelihood[rows], start[rows][0]
+        of_rows, weight = likelihood[rows], start[rows][0]
         for _ in range(steps):
-            joint = own + weight
+            joint = of_rows + weight
             joint = np.exp(joint - joint.max(axis=1, keepdims=True))
             mass = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
             weight = np.log(np.maximum(mass, 1e-30))

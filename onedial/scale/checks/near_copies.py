@@ -107,8 +107,8 @@ def near_copies(matrix: Any, models: Sequence[str], groups: Integers | None = No
 
     >>> draw = np.random.default_rng(0)
     >>> scale, parent = draw.standard_normal((2, 1000, 1))
-    >>> own = np.hstack([np.repeat(parent, 2, axis=1), draw.standard_normal((1000, 4))])
-    >>> latent = 0.7 * scale + 0.6 * own + 0.2 * draw.standard_normal((1000, 6))
+    >>> of_parent = np.hstack([np.repeat(parent, 2, axis=1), draw.standard_normal((1000, 4))])
+    >>> latent = 0.7 * scale + 0.6 * of_parent + 0.2 * draw.standard_normal((1000, 6))
     >>> near_copies(latent > 0, ["tune a", "tune b", "c", "d", "e", "f"]).groups
     (('tune a', 'tune b'),)
     """
@@ -129,19 +129,19 @@ def near_copies(matrix: Any, models: Sequence[str], groups: Integers | None = No
     kin: list[Integers] = []
     rows = []
     for one, other in _closest_first(*pairs.every):
-        if (found := pairs.join(one, other, SHARED)) is None:
+        if (pair := pairs.join(one, other, SHARED)) is None:
             continue
         *_, z_kin = pairs.join(one, other, KIN, near) or (np.nan,)
-        correlation, expected, z = found
+        correlation, expected, z = pair
         p = min(1.0, n_pairs * float(ndtr(-z)))
-        own = np.sort(np.concatenate([one, other]))
+        members = np.sort(np.concatenate([one, other]))
         shared = (correlation - expected) / (1 - expected)
-        rows.append([" + ".join(names[own]), correlation, expected, shared, z, p, z_kin])
+        rows.append([" + ".join(names[members]), correlation, expected, shared, z, p, z_kin])
         of_kin = all(len(part) == 1 or set(part) in map(set, kin) for part in (one, other))
         maybe = z > 0 or np.isnan(expected) or (of_kin and ndtr(z_kin) > LEVEL)
         for joined, passes in ((near, p <= LEVEL), (kin, p <= LEVEL or maybe)):
             if passes:
-                joined[:] = [*(group for group in joined if not np.isin(group, own).all()), own]
+                joined[:] = [*(group for group in joined if not np.isin(group, members).all()), members]
     near_names, kin_names = (tuple(tuple(names[group].tolist()) for group in joined) for joined in (near, kin))
     return NearCopies(near_names, kin_names, pd.DataFrame(rows, columns=columns), tuple(models))
 

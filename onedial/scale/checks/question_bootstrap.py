@@ -63,7 +63,7 @@ def bootstrap_questions(
     (50, 6)
     """
     nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
-    answers, own, code = nulls.answers, nulls.observed, None
+    answers, observed, code = nulls.answers, nulls.observed, None
     if groups is not None:
         code = pd.factorize(labels_of(groups, answers.questions, answers.questions, "groups"))[0]
     batch = (answers.yes.astype(np.float32), answers.answered.astype(np.float32))
@@ -73,16 +73,16 @@ def bootstrap_questions(
         for size in [next(batch_sizes(len(weights), answers.yes.size))]
         for place in range(0, len(weights), size)
     )
-    found = Replicates.of((Counted.of(batch, piece) for piece in pieces), nulls.zero_cells)
-    limits = np.where(np.isfinite(found.thresholds), found.thresholds, np.nan)
-    agreement = np.nansum(found.loadings * own.loadings, axis=1, keepdims=True)
-    loadings, r2 = np.where(agreement < 0, -found.loadings, found.loadings), found.r2
+    replicates = Replicates.of((Counted.of(batch, piece) for piece in pieces), nulls.zero_cells)
+    limits = np.where(np.isfinite(replicates.thresholds), replicates.thresholds, np.nan)
+    agreement = np.nansum(replicates.loadings * observed.loadings, axis=1, keepdims=True)
+    loadings, r2 = np.where(agreement < 0, -replicates.loadings, replicates.loadings), replicates.r2
     m = answers.n_respondents
     every = {
-        "loading": (own.loadings[0], loadings),
-        "threshold": (own.thresholds[0], limits),
-        "squared_loadings": (np.nansum(own.loadings**2) / m, np.nansum(loadings**2, axis=1) / m),
-        "quadratic_r2": (own.r2[0], np.where(np.isfinite(limits).all(axis=1), r2, np.nan)),
+        "loading": (observed.loadings[0], loadings),
+        "threshold": (observed.thresholds[0], limits),
+        "squared_loadings": (np.nansum(observed.loadings**2) / m, np.nansum(loadings**2, axis=1) / m),
+        "quadratic_r2": (observed.r2[0], np.where(np.isfinite(limits).all(axis=1), r2, np.nan)),
     }
     summaries = {name: _summary(*values) for name, values in every.items()}
     columns = {
@@ -101,6 +101,6 @@ def _summary(estimate: Any, values: Floats) -> dict[str, Any]:
     say anything."""
     few = (~np.isnan(values)).sum(axis=0) < 2
     known = np.where(few, 0.0, values)
-    found = (np.nanstd(known, axis=0, ddof=1), *np.nanquantile(known, QUANTILES_95, axis=0))
-    se, low, high = (np.where(few, np.nan, each) for each in found)
+    summaries = (np.nanstd(known, axis=0, ddof=1), *np.nanquantile(known, QUANTILES_95, axis=0))
+    se, low, high = (np.where(few, np.nan, each) for each in summaries)
     return {"estimate": estimate, "se": se, "low": low, "high": high}

@@ -158,10 +158,10 @@ def pair_scores(fit: MarginalFit) -> Floats:
     rise = np.exp(np.minimum(chances.log_rise[0] - chances.log_p, 600.0))  # (answer, respondent, node)
     by_cut = np.stack([-rise[0], rise[1], np.zeros_like(rise[0])])  # the last where there is no answer
     first, second = np.triu_indices(m, 1)
-    found, size = np.empty((len(fit.codes), len(first))), max(1, _CELLS_AT_ONCE // rise[0].size)
-    for start in range(0, len(found), size):
+    scores_of_pairs, size = np.empty((len(fit.codes), len(first))), max(1, _CELLS_AT_ONCE // rise[0].size)
+    for start in range(0, len(scores_of_pairs), size):
         rows = slice(start, start + size)
         shown = by_cut[fit.codes[rows], np.arange(m)]  # MISSING, -1, is the last
         both = (shown * fit.posterior[rows, None]) @ shown.transpose(0, 2, 1)
-        found[rows] = both[:, first, second]
-    return found
+        scores_of_pairs[rows] = both[:, first, second]
+    return scores_of_pairs

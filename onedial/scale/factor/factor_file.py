@@ -43,14 +43,14 @@ def load(kind: type, parts: Sequence[type], path: Path | str) -> Any:
         return part(**{field.name: decoded(value[field.name]) for field in fields(part)})
 
     try:
-        found = decoded(json_value(Path(path).read_text(encoding="utf-8")))
+        content = decoded(json_value(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise InputError(f"there is no file {path}; write it with {kind.__name__}.save") from error
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} holds something else than {kind.__name__}.save wrote ({error!r})") from error
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise InputError(f"{path} holds no {kind.__name__}; give a file that {kind.__name__}.save wrote")
-    return found
+    return content
 
 
 def _encoded(value: Any) -> Any:

@@ -195,8 +195,8 @@ def correlation_influences(
     of_limits = (
         np.where(answers.answered, answers.yes - rate, 0.0) * (answers.n_questions / answers.n_answered) / density
     )
-    own = influences_over_questions(answers, scores, shared, first, second)
-    return rho, (own - by_first * of_limits[:, first] - by_second * of_limits[:, second]) / information, kept
+    by_question = influences_over_questions(answers, scores, shared, first, second)
+    return rho, (by_question - by_first * of_limits[:, first] - by_second * of_limits[:, second]) / information, kept
 
 
 def influences_over_questions(answers: Answers, weights: Floats, shared: Floats, first: Any, second: Any) -> Floats:

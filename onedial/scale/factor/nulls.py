@@ -123,8 +123,8 @@ class Simulated:
         """Of each rank over the replicates that have it; nan where none has."""
         columns = self.simulated.reshape(len(self.simulated), -1).T
         known = [column[np.isfinite(column)] for column in columns]
-        found = np.array([summary(column) if len(column) else np.nan for column in known])
-        return found[0] if self.simulated.ndim == 1 else found
+        summaries = np.array([summary(column) if len(column) else np.nan for column in known])
+        return summaries[0] if self.simulated.ndim == 1 else summaries
 
 
 @dataclass(frozen=True)
@@ -256,8 +256,8 @@ def shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) ->
     for size in batch_sizes(n_permutations, answered.size):
         yes = np.zeros((answers.n_respondents, size, answers.n_questions), dtype=np.float32)
         for i in range(answers.n_respondents):
-            own = slice(None) if answers.answered[:, i].all() else answers.answered[:, i]
-            yes[i][:, own] = _dealt(int(answers.n_yes[i]), int(answers.n_answered[i]), size, rng)
+            given = slice(None) if answers.answered[:, i].all() else answers.answered[:, i]
+            yes[i][:, given] = _dealt(int(answers.n_yes[i]), int(answers.n_answered[i]), size, rng)
         yield yes.transpose(1, 2, 0), answered
 
 

@@ -159,8 +159,8 @@ def revised_parallel_analysis(
     np.float64(0.05)
     """
     nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
-    own = nulls.observed
-    observed, m = own.eigenvalues[0], own.correlation.shape[-1]
+    of_panel = nulls.observed
+    observed, m = of_panel.eigenvalues[0], of_panel.correlation.shape[-1]
     simulated, p = np.full((nulls.n_replicates, m), np.nan), np.full(m, np.nan)
     for k in range(max(2, m // 3)):
         if k == 0:
@@ -168,7 +168,7 @@ def revised_parallel_analysis(
         elif k == 1:
             drawn = nulls.drawn("one factor", scale, asymptotes)
         else:
-            loadings, rng = np.nan_to_num(minres(own.correlation[0], k)), np.random.default_rng([nulls.seed, k])
+            loadings, rng = np.nan_to_num(minres(of_panel.correlation[0], k)), np.random.default_rng([nulls.seed, k])
             batches = map(Counted.of, several_factor_answers(nulls, loadings, rng))
             drawn = Replicates.of(batches, nulls.zero_cells)
         simulated[:, k] = drawn.eigenvalues[:, k]

@@ -106,33 +106,33 @@ def answer_fit(matrix: Any) -> AnswerFit:
     >>> rng = np.random.default_rng(0)
     >>> hidden = 0.8 * rng.standard_normal((800, 1)) + 0.6 * rng.standard_normal((800, 9))
     >>> hidden[:, 0] = rng.standard_normal(800)  # answers by dice
-    >>> found = answer_fit(hidden > 0)
-    >>> found.respondents["belongs"].tolist()
+    >>> result = answer_fit(hidden > 0)
+    >>> result.respondents["belongs"].tolist()
     [False, True, True, True, True, True, True, True, True]
     """
     fits = Fits.of(matrix)
-    answers, codes, own = fits.answers, fits.codes, fits.fit(Model("histogram", "common"))
+    answers, codes, fit = fits.answers, fits.codes, fits.fit(Model("histogram", "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
-    alike = fits.equal_slopes(own)
-    loading = own.curves.loading
+    alike = fits.equal_slopes(fit)
+    loading = fit.curves.loading
     respondents = _summed(codes, _predicted(codes, alike), answers.respondents)
     respondents["p"] = 2 * ndtr(-respondents["l_z"].abs())
     respondents["q"] = adjusted(respondents["p"].to_numpy())
     certain, differs = respondents["q"] <= LEVEL, np.abs(loading) - np.abs(alike.curves.loading)
     lower, higher = (certain & (side * differs >= OTHER_LOADING) for side in (-1, 1))
     respondents["follows"] = np.select([lower, higher], [LOOSER, CLOSER], FITS)
-    error = Z_95 * loading_errors(own)
+    error = Z_95 * loading_errors(fit)
     respondents["loading"] = loading
     respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
     many = respondents["n"] >= FEWEST_TO_NAME
-    respondents["reversed"] = answers_other_way(loading, loading_errors(own)) & many
-    below = adjusted(ndtr((loading - SALIENT) / loading_errors(own)))
+    respondents["reversed"] = answers_other_way(loading, loading_errors(fit)) & many
+    below = adjusted(ndtr((loading - SALIENT) / loading_errors(fit)))
     respondents["belongs"] = ~many | ~(respondents["reversed"] | (loading < SALIENT) & (below <= LEVEL / 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
+        respondents["place"] = np.where(loading >= SALIENT, fit.curves.cuts[0] / fit.curves.slope, np.nan)
     return AnswerFit(
         respondents=respondents,
-        information=information_of(own.curves),
+        information=information_of(fit.curves),
         loading=float(alike.curves.loading[0]),
     )
 
@@ -159,10 +159,10 @@ def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
 
 def _without(joint: Floats, codes: Codes, fit: MarginalFit, i: int) -> Floats:
     """(question, node) where each question probably lies by the answers of everyone but i."""
-    own = np.stack([fit.log_p[0, i], fit.log_p[1, i], np.zeros(len(fit.nodes))])  # the last where there is no answer
-    others = joint - own[codes[:, i]]
-    found = np.exp(others - others.max(axis=1, keepdims=True))
-    return found / found.sum(axis=1, keepdims=True)
+    log_p = np.stack([fit.log_p[0, i], fit.log_p[1, i], np.zeros(len(fit.nodes))])  # the last where there is no answer
+    others = joint - log_p[codes[:, i]]
+    posterior = np.exp(others - others.max(axis=1, keepdims=True))
+    return posterior / posterior.sum(axis=1, keepdims=True)
 
 
 def _summed(codes: Codes, p: Floats, labels: pd.Index) -> pd.DataFrame:
@@ -194,8 +194,8 @@ def information_of(curves: Curves) -> pd.DataFrame:
     (a phi)^2 / (P (1 - P)).
     """
     nodes = np.linspace(-4, 4, 81)
-    found = Chances.of(curves, nodes)
-    rises = np.abs(np.diff(np.exp(found.log_rise), axis=0, prepend=0, append=0))
+    chances = Chances.of(curves, nodes)
+    rises = np.abs(np.diff(np.exp(chances.log_rise), axis=0, prepend=0, append=0))
     with np.errstate(divide="ignore"):
-        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - found.log_p)).sum(axis=(0, 1))
-    return pd.DataFrame({"difficulty": -nodes[::-1], "information": told[::-1]})
+        information = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - chances.log_p)).sum(axis=(0, 1))
+    return pd.DataFrame({"difficulty": -nodes[::-1], "information": information[::-1]})

@@ -100,8 +100,8 @@ def _placed(bank: QuestionBank, yes: Booleans, sizes: Sequence[int], rng: np.ran
             of_answers = [np.where(yes, p, 1 - p)[rest] for p in (bank.chance @ placement.weight, yes.mean())]
             scale, rate = (np.log2(np.clip(p, LEAST, 1)).mean() for p in of_answers)
             by_rate = ndtri((yes[random[:k]].sum() + 0.5) / (k + 1))
-            told = {"threshold": placement.threshold, "low": low, "high": high, "by_rate": by_rate}
-            rows.append({"k": k, **told, "bits": scale - rate})
+            placed = {"threshold": placement.threshold, "low": low, "high": high, "by_rate": by_rate}
+            rows.append({"k": k, **placed, "bits": scale - rate})
     return rows
 
 
@@ -129,19 +129,23 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
         coverage=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
         model=rows["respondent"] if models is None else rows["respondent"].map(models),
     )
-    found = {}
-    for k, own in table.groupby("k"):
-        means = own.groupby(["model", "respondent"])[["rmse", "yes_rate", "coverage", "bits"]].mean()
+    rows_by_k = {}
+    for k, of_k in table.groupby("k"):
+        means = of_k.groupby(["model", "respondent"])[["rmse", "yes_rate", "coverage", "bits"]].mean()
         means = means.groupby("model").mean()
-        row = {"n": own["respondent"].nunique(), "n_models": len(means), "width": (own["high"] - own["low"]).median()}
+        row = {
+            "n": of_k["respondent"].nunique(),
+            "n_models": len(means),
+            "width": (of_k["high"] - of_k["low"]).median(),
+        }
         drawn = list(resampled_weights(len(means), N_RESAMPLES, seed))
         for name, values in means.items():
             mean = _mean(values.to_numpy(), drawn)
             mean = mean if len(means) >= FEWEST_MODELS else Estimate(mean.value)
             squared = name in ("rmse", "yes_rate")
             row |= {what: value**0.5 if squared else value for what, value in mean.columns(str(name)).items()}
-        found[k] = row
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis("k")
+        rows_by_k[k] = row
+    return pd.DataFrame.from_dict(rows_by_k, orient="index").rename_axis("k")
 
 
 def _mean(values: Floats, drawn: list[Floats]) -> Estimate:

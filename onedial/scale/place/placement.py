@@ -118,8 +118,8 @@ class Placement:
     @cached_property
     def evidence(self) -> float:
         """That it follows the scale: twice the log likelihood of its best place over the best with no loading on it."""
-        told = self._told
-        return float(2 * (told.max() - told[grid()[1] < _NO_LOADING].max()))
+        log_posterior = self._told
+        return float(2 * (log_posterior.max() - log_posterior[grid()[1] < _NO_LOADING].max()))
 
     @property
     def follows(self) -> bool:
@@ -181,9 +181,9 @@ class Placement:
         variance = (mean * (1 - mean))[:n]
         if len(already):
             between = weighted @ chance[n:].T - mean[:, None] * mean[n:]
-            own = between[n:].copy()
-            np.fill_diagonal(own, (mean * (1 - mean))[n:])
-            slopes = np.linalg.solve(own, between[:n].T)
+            covariance = between[n:].copy()
+            np.fill_diagonal(covariance, (mean * (1 - mean))[n:])
+            slopes = np.linalg.solve(covariance, between[:n].T)
             variance = variance - (slopes * between[:n].T).sum(axis=0)
             with_threshold = with_threshold[:n] - with_threshold[n:] @ slopes
         return np.asarray(with_threshold[:n] ** 2 / np.maximum(variance, 1e-12))

@@ -156,8 +156,8 @@ def _learnt(scale: QuestionScale, answers: Answers, kin: pd.Series | None) -> tu
         given = answers.answered[:, columns[mine]][known]
         yes = answers.yes[:, columns[mine]][known] & given
         chance = chances(posterior[known], scale.fit.nodes)
-        for lapse, found in likelihood.items():
-            found[mine] = log_likelihoods(with_lapse(chance, lapse), yes.astype(float), (given & ~yes).astype(float))
+        for lapse, of_lapse in likelihood.items():
+            of_lapse[mine] = log_likelihoods(with_lapse(chance, lapse), yes.astype(float), (given & ~yes).astype(float))
     lapse = max(likelihood, key=lambda lapse: likelihood[lapse].max(axis=1).sum())
     return prior_of(likelihood[lapse]), lapse
 

@@ -52,6 +52,6 @@ class QuestionScale:
         """
         kept = ~self.respondents.isin(list(without))
         codes = self.fit.codes[:, kept]
-        found = Data(codes).posterior(self.fit.curves.take(kept), self.fit.nodes, self.fit.log_weight)
-        found[(codes < 0).all(axis=1)] = np.nan
-        return found
+        density = Data(codes).posterior(self.fit.curves.take(kept), self.fit.nodes, self.fit.log_weight)
+        density[(codes < 0).all(axis=1)] = np.nan
+        return density

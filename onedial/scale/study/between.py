@@ -13,26 +13,28 @@ def clusters(fit: PanelFit) -> Finding:
     """Correlations within and between base models, where some have several respondents."""
     if fit.models is None or fit.respondents is None or not 2 <= len(fit.models) < fit.n_varied:
         return Finding()
-    found = cluster_structure(fit.nulls, fit.respondents["model"])
-    shares, between = found.shares, found.between
+    structure = cluster_structure(fit.nulls, fit.respondents["model"])
+    shares, between = structure.shares, structure.between
     within_only = f"{shares['within_only']:.0%} within one of them only"
     verdict = "more than chance" if between.p <= LEVEL else "no more than chance would give"
     sentences = [
         f"{fit.n_varied} respondents are {len(fit.models)} models: correlations average {1 - shares['own']:.2f} within "
         f"and {shares['between']:.2f} between models (labels assigned at random: difference "
-        f"{found.difference.mean:.2f}, {p_text(found.difference.p)}).",
+        f"{structure.difference.mean:.2f}, {p_text(structure.difference.p)}).",
         f"{shares['between']:.0%} of a respondent's variance is shared between models ({verdict}: "
         f"{p_text(between.p)}), {within_only}.",
     ]
     evidence: dict[str, Any] = {"between": shares["between"], "within_only": shares["within_only"]}
-    if between.p > LEVEL and found.difference.p <= LEVEL:
+    if between.p > LEVEL and structure.difference.p <= LEVEL:
         evidence["within"] = f" (between models {p_text(between.p)})"
-    if found.difference.p <= LEVEL:
+    if structure.difference.p <= LEVEL:
         sentences.append("Respondents of one model are no independent witnesses; read every count of them so.")
     return Finding(
         sentences=sentences,
-        tables={"clusters": found.matrix.rename_axis("cluster")},
-        numbers={"clusters": shares | {"between_null": between.to_dict(), "difference": found.difference.to_dict()}},
-        figures={"clusters": lambda: draw.within_and_between(found)},
+        tables={"clusters": structure.matrix.rename_axis("cluster")},
+        numbers={
+            "clusters": shares | {"between_null": between.to_dict(), "difference": structure.difference.to_dict()}
+        },
+        figures={"clusters": lambda: draw.within_and_between(structure)},
         evidence=evidence,
     )

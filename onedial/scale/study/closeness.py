@@ -47,22 +47,22 @@ def closeness(fit: PanelFit) -> Finding:
 
 def surprises(fit: PanelFit) -> Finding:
     """Who does not follow the scale as the others do; whether one slope would do for all."""
-    found = answer_fit(fit.fits)
+    misfit = answer_fit(fit.fits)
     if not fit.is_shared:
-        table = found.respondents.assign(follows="", belongs=True, reversed=False)
+        table = misfit.respondents.assign(follows="", belongs=True, reversed=False)
         return Finding(["Nothing is shared, so that nobody follows it or does not."], {"respondents_fit": table})
     rasch = rasch_test(fit.fits, "histogram", "common")
-    turned, m = int(found.respondents["reversed"].sum()), len(found.respondents)
-    against, off = _turned(turned, m), _off(found.respondents)
+    turned, m = int(misfit.respondents["reversed"].sum()), len(misfit.respondents)
+    against, off = _turned(turned, m), _off(misfit.respondents)
     one_slope = f"A Rasch model, one slope for all, does not hold: {', '.join(against)}."
     return Finding(
-        sentences=[*found.sentences(), one_slope if turned else rasch.sentence()],
-        tables={"respondents_fit": found.respondents, "information": found.information},
+        sentences=[*misfit.sentences(), one_slope if turned else rasch.sentence()],
+        tables={"respondents_fit": misfit.respondents, "information": misfit.information},
         numbers={"rasch": {name: getattr(rasch, name) for name in ("loading", "ratio", "df", "p")}},
         against=against + off,
         figures={
             "wright_map": lambda: draw.wright_map(
-                fit.response.difficulty, found.information, found.respondents["place"]
+                fit.response.difficulty, misfit.information, misfit.respondents["place"]
             )
         },
     )

@@ -17,7 +17,7 @@ def dependence(fit: PanelFit) -> Finding:
     else:
         residuals = residual_correlations(fit.fits, seed=fit.seed)
     pairs, violations = residuals.pairs, residuals.violations()
-    found = Finding(tables={"residuals": pairs})
+    finding = Finding(tables={"residuals": pairs})
     if len(violations):
         n, first = len(violations), violations.iloc[0]
         most = f"{first['first']} and {first['second']} ({first['residual']:+.2f})"
@@ -25,17 +25,17 @@ def dependence(fit: PanelFit) -> Finding:
         if fit.kin is not None:
             same = fit.kin[violations["first"]].to_numpy() == fit.kin[violations["second"]].to_numpy()
             kin = f"; {same.sum()} of them are of one {fit.kin.name}"
-        found.sentences.append(
+        finding.sentences.append(
             f"{n} of {len(pairs)} pairs have a residual correlation of {_RULE.floor:g} or more beyond the scale, most "
             f"of all {most}{kin}."
         )
-        found.against.append(f"{n} {'pair shares' if n == 1 else 'pairs share'} something beyond the scale")
-        return found
+        finding.against.append(f"{n} {'pair shares' if n == 1 else 'pairs share'} something beyond the scale")
+        return finding
     power = residuals.power(_RULE.stated)
     stated = f"a pair of respondents with a residual correlation of {_RULE.stated:g}"
-    found.sentences.append(
+    finding.sentences.append(
         f"No pair of respondents has a residual correlation beyond the scale ({stated} would be found in {power:.0%})."
     )
     if _RULE.unseen(power):
-        found.missed.append(stated)
-    return found
+        finding.missed.append(stated)
+    return finding

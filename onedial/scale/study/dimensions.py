@@ -20,35 +20,35 @@ _RULE = OBJECTIONS["structure"]
 def dimensions(fit: PanelFit) -> Finding:
     """Number of factors, and fit of one."""
     m = fit.n_varied
-    found = Finding(
+    finding = Finding(
         tables={
             "eigenvalues": fit.factor.eigenvalues.to_frame("observed"),
             "correlations": fit.factor.tetrachoric.correlation,
         },
         figures={"correlations": lambda: draw.correlation_map(fit.factor)},
     )
-    beside = (fit.shuffled, _factors(fit, found)) if fit.n_replicates else ()
-    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(fit.factor.eigenvalues.to_numpy(), *beside))
+    beside = (fit.shuffled, _factors(fit, finding)) if fit.n_replicates else ()
+    finding.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(fit.factor.eigenvalues.to_numpy(), *beside))
     if FEWEST_FITTED <= m <= MOST_FITTED:
         one = factor_fit(fit.answers)
-        found.sentences.append(one.sentence())
-        found.numbers["fit"] = one.to_dict()
+        finding.sentences.append(one.sentence())
+        finding.numbers["fit"] = one.to_dict()
     elif m < FEWEST_FITTED and fit.n_replicates:
-        found.evidence["too_few"] = f"{m} respondents cannot say, since one factor fits any three correlations."
-    return found
+        finding.evidence["too_few"] = f"{m} respondents cannot say, since one factor fits any three correlations."
+    return finding
 
 
-def _factors(fit: PanelFit, found: Finding) -> Simulated:
+def _factors(fit: PanelFit, finding: Finding) -> Simulated:
     """Add what is found of factors; return the null of several."""
     one, parallel = fit.one_factor, revised_parallel_analysis(fit.nulls)
     conditional = parallel.to_frame().drop(columns="observed").add_prefix("one_factor_fewer_")
     shuffled = fit.shuffled.to_frame().rename(columns=lambda name: name.replace("null", "shuffled"))
-    found.tables["eigenvalues"] = shuffled.join(conditional)
+    finding.tables["eigenvalues"] = shuffled.join(conditional)
     tested = np.flatnonzero(np.isfinite(parallel.p))
     values = ", ".join(f"{rank + 1}: {p_text(parallel.p[rank])}" for rank in tested)
     model, k = fit.fits.null(), parallel.n_above()
     part = relative(one.beyond, fit.nulls.observed.loadings)
-    found.sentences += [
+    finding.sentences += [
         f"Factors by parallel analysis: {k} (each eigenvalue beside panels with one factor fewer: {values}).",
         f"One scale of any shape, with {1 - np.mean(model.curves.attentive):.1%} of the answers at random, makes a "
         f"second eigenvalue of {one.second.mean:.2f} (here {one.second.observed:.2f}, {p_text(one.second.p)}), a "
@@ -59,17 +59,17 @@ def _factors(fit: PanelFit, found: Finding) -> Simulated:
     ]
     p = min(one.second.p, one.residual.p)
     if _RULE.counts(p, part):
-        found.evidence["misfit"] = part
+        finding.evidence["misfit"] = part
         opening = f"{k} factors, not one, which" if k > 1 else "one factor"
-        found.against.append(f"{opening} leaves residual correlations of {part:.0%} of the mean squared loading")
+        finding.against.append(f"{opening} leaves residual correlations of {part:.0%} of the mean squared loading")
     elif p > LEVEL:
         power = second_scale_power(one, shrunken_loadings(model))
         second = f"a second scale that correlates {SECOND_SCALE:g} with the first"
-        found.sentences.append(f"{second[0].upper()}{second[1:]} would be found in about {power:.0%}.")
+        finding.sentences.append(f"{second[0].upper()}{second[1:]} would be found in about {power:.0%}.")
         if _RULE.unseen(power):
-            found.evidence["unseen"] = True
-            found.missed.append(f"{second} (found in about {power:.0%})")
-    found.numbers |= {
+            finding.evidence["unseen"] = True
+            finding.missed.append(f"{second} (found in about {power:.0%})")
+    finding.numbers |= {
         "n_factors_by_revised_parallel_analysis": k,
         "second_eigenvalue": one.second.to_dict(),
         "smallest_eigenvalue": one.smallest.to_dict(),
@@ -78,9 +78,9 @@ def _factors(fit: PanelFit, found: Finding) -> Simulated:
     }
     if (k := min(k, fit.n_varied // 3)) > 1:
         several = fit_factor_model(fit.answers, k)
-        found.tables["factors"] = several.loadings
+        finding.tables["factors"] = several.loadings
         sizes = several.explained["squared_loadings_of_total_variance"]
-        found.sentences.append(f"{k} factors explain {', '.join(f'{share:.0%}' for share in sizes)} of the variance.")
+        finding.sentences.append(f"{k} factors explain {', '.join(f'{share:.0%}' for share in sizes)} of the variance.")
     return parallel
 
 

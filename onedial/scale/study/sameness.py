@@ -14,7 +14,7 @@ _SHOWN = 4
 
 def sameness(fit: PanelFit) -> Finding:
     """Bundles of questions (by topic, level, ...) that lie elsewhere for some respondents, or groups of them."""
-    found, n = Finding(), fit.answers.n_questions
+    finding, n = Finding(), fit.answers.n_questions
     bundles, left_out = grouped(fit.questions, fit.answers.questions, n // _FEWEST_IN_BUNDLES)
     groups, other = grouped(fit.respondents, fit.fits.answers.respondents, _MOST_GROUPS)
     several = {name: labels for name, labels in groups.items() if labels.value_counts().max() > 1}
@@ -22,28 +22,28 @@ def sameness(fit: PanelFit) -> Finding:
         broken, unseen = [], []
         for who, of_respondents in {RESPONDENT: None, **several}.items():
             tested = bundle_invariance(fit.fits, of_questions, of_respondents)
-            _add(found, tested, what, who)
+            _add(finding, tested, what, who)
             if len(violations := tested.violations()):
                 n, of = (len(table.index.unique("group")) for table in (violations, tested.table))
                 broken.append(f"{n} of {of} {'respondents' if who == RESPONDENT else f'groups by {who}'}")
             elif _RULE.unseen(tested.power(_RULE.stated)):
                 unseen.append(who)
         if broken:
-            found.against.append(f"yes rates differ by {what} at equal ability for {' and '.join(broken)}")
+            finding.against.append(f"yes rates differ by {what} at equal ability for {' and '.join(broken)}")
         if unseen:
             points = f"{100 * _RULE.stated:.0f} points"
-            found.missed.append(f"a {what} whose yes rate differs by {points} for a {' or '.join(unseen)}")
-    found.sentences += [f"Not tested by {what}: {reason}." for what, reason in (left_out | other).items()]
+            finding.missed.append(f"a {what} whose yes rate differs by {points} for a {' or '.join(unseen)}")
+    finding.sentences += [f"Not tested by {what}: {reason}." for what, reason in (left_out | other).items()]
     if not bundles:
-        found.sentences.append("Not tested: nothing is known of the questions (topic, level) to group them by.")
-    return found
+        finding.sentences.append("Not tested: nothing is known of the questions (topic, level) to group them by.")
+    return finding
 
 
-def _add(found: Finding, bundles: BundleInvariance, what: str, who: str) -> None:
-    found.tables[f"{file_name(what)}_by_{file_name(who)}"] = bundles.table
+def _add(finding: Finding, bundles: BundleInvariance, what: str, who: str) -> None:
+    finding.tables[f"{file_name(what)}_by_{file_name(who)}"] = bundles.table
     tested, violations, least = bundles.table["p"].notna().any(), bundles.violations(), bundles.least
     if not tested:
-        found.sentences.append(f"Questions grouped by {what} could not be tested: too few answers of either kind.")
+        finding.sentences.append(f"Questions grouped by {what} could not be tested: too few answers of either kind.")
     else:
         power = f"a difference of {100 * least:.0f} points" if np.isfinite(least) else "no difference, wherever it is,"
         n = len(bundles.table.index.unique("bundle"))
@@ -61,7 +61,7 @@ def _add(found: Finding, bundles: BundleInvariance, what: str, who: str) -> None
         elsewhere = f"no group has a yes rate for a {who} that differs by {floor} at equal ability"
         if len(violations):
             elsewhere = f"{len(violations)} times one differs for a {who} at equal ability ({each}{more})"
-        found.sentences.append(f"{opening}: {elsewhere}.")
+        finding.sentences.append(f"{opening}: {elsewhere}.")
 
 
 def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dict[str, pd.Series], dict[str, str]]:
@@ -70,7 +70,7 @@ def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dic
     Numbers with more than twelve values are cut into thirds. Left out are columns with gaps, and columns that make the
     same groups as one before them.
     """
-    found: dict[str, pd.Series] = {}
+    groups: dict[str, pd.Series] = {}
     left_out: dict[str, str] = {}
     codes: list[list[int]] = []
     for column, values in () if known is None else known.reindex(names).items():
@@ -85,11 +85,11 @@ def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dic
             values = pd.Series(np.array(["low", "middle", "high"])[cut], names)
         n, code = values.nunique(), pd.factorize(values)[0].tolist()
         if 2 <= n <= most and code not in codes:
-            found[str(column)] = values
+            groups[str(column)] = values
             codes.append(code)
         elif most < n < len(values):
             left_out[str(column)] = f"{n} groups, more than {most}"
-    return found, left_out
+    return groups, left_out
 
 
 def file_name(what: str) -> str:

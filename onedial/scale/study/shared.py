@@ -24,7 +24,7 @@ def shared(fit: PanelFit) -> Finding:
     )
     m = fit.n_varied
     n_pairs = m * (m - 1) // 2 - fit.factor.n_filled_pairs
-    found = Finding(
+    finding = Finding(
         sentences=[
             f"First factor: {share.value:.1%} of the total variance ({share.low:.1%} to {share.high:.1%}), by marginal "
             f"likelihood of all answers. By the correlations of {n_pairs} of {m * (m - 1) // 2} pairs it is "
@@ -38,23 +38,23 @@ def shared(fit: PanelFit) -> Finding:
         evidence={"share_words": of_variance(fit), "compared": bool(fit.n_replicates), **share.columns("share")},
     )
     if other:
-        found.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
+        finding.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
     if fit.has_informative_gaps:
-        found.sentences.append(
+        finding.sentences.append(
             "Answers are missing on hard questions. The likelihood knows how many a question lacks; if blanks tell of "
             f"the respondent too, and would all have been no, the share is {fit.share_with_gaps_as_no:.1%}."
         )
     if not fit.n_replicates:
-        return found
+        return finding
     null = fit.shuffled
-    found.sentences.append(
+    finding.sentences.append(
         f"First eigenvalue {null.observed[0]:.2f}; answers shuffled {null.mean[0]:.2f}, {p_text(null.p[0])}."
     )
     if not fit.is_shared:
-        found.evidence["nothing"] = nothing_shared(fit)
+        finding.evidence["nothing"] = nothing_shared(fit)
     elif fit.models is not None and len(fit.models) == 1:
-        found.evidence["one_model"] = fit.models[0]
-    return found
+        finding.evidence["one_model"] = fit.models[0]
+    return finding
 
 
 def disagreement(fit: PanelFit, pairs: float) -> list[str]:

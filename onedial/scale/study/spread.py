@@ -23,22 +23,24 @@ def spread(fit: PanelFit) -> Finding:
 def parabola(fit: PanelFit) -> Finding:
     """The parabola of loading on threshold, and its null."""
     quadratic = fit.factor.quadratic_fit
-    found = Finding(numbers={"quadratic_fit": {"r2": quadratic.r2, "n": quadratic.n}})
+    finding = Finding(numbers={"quadratic_fit": {"r2": quadratic.r2, "n": quadratic.n}})
     if not fit.n_replicates:
-        found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor)
-        return found
+        finding.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor)
+        return finding
     null = quadratic_fit_test(fit.nulls)
-    found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor, null=null)
+    finding.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor, null=null)
     if fit.n_varied < FEWEST_FOR_PARABOLA:
-        found.sentences.append(f"A parabola of loading on threshold takes at least {FEWEST_FOR_PARABOLA} respondents.")
-        return found
-    found.numbers["quadratic_r2"] = null.to_dict()
+        finding.sentences.append(
+            f"A parabola of loading on threshold takes at least {FEWEST_FOR_PARABOLA} respondents."
+        )
+        return finding
+    finding.numbers["quadratic_r2"] = null.to_dict()
     low, high = quadratic.r2_range
     lost = len(null.simulated) - null.n_defined
     undefined = f"; undefined in {lost} of {len(null.simulated)} simulated panels" if lost else ""
-    found.sentences.append(
+    finding.sentences.append(
         f"Parabola of loading on threshold: R^2 {null.observed:.2f}; {null.mean:.2f} if the two are unrelated, on one "
         f"scale of any shape with answers at random (p = {null.p:.2g}{undefined}); {low:.2f} to {high:.2f} without one "
         "respondent."
     )
-    return found
+    return finding

@@ -27,23 +27,23 @@ def limits(fit: PanelFit) -> Finding:
         reasons.append(f"{empty} of {pairs} pairs have an empty cell, so that a rule makes their correlation")
     if n < FEWEST_QUESTIONS:
         reasons.append(f"there are {n} questions, and {FEWEST_QUESTIONS} are the least")
-    found = Finding(numbers={"n_zero_cell_pairs": empty}, evidence={"too_small": "; ".join(reasons)})
+    finding = Finding(numbers={"n_zero_cell_pairs": empty}, evidence={"too_small": "; ".join(reasons)})
     if empty:
         first, filled = fit.factor.eigenvalues.iloc[0], len(fit.factor.eigenvalues)
         bare = fit_factor_model(fit.answers, zero_cells="none").eigenvalues.iloc[0]
-        found.sentences.append(
+        finding.sentences.append(
             f"{empty} of {pairs} pairs of respondents lack an answer pattern, so that a rule makes their correlation: "
             f"with half an answer put there the first eigenvalue is {first / filled:.0%} of the variance, left empty "
             f"{bare / filled:.0%}."
         )
     else:
-        found.sentences.append("No pair of respondents lacks an answer pattern: no correlation hangs on a rule.")
-    found.sentences += [how_well_known(fit)] * bool(fit.response.respondents["loading_se"].notna().any())
+        finding.sentences.append("No pair of respondents lacks an answer pattern: no correlation hangs on a rule.")
+    finding.sentences += [how_well_known(fit)] * bool(fit.response.respondents["loading_se"].notna().any())
     if fit.models is None:
-        found.sentences.append(MODELS_UNKNOWN)
+        finding.sentences.append(MODELS_UNKNOWN)
     if not fit.response.converged:
-        found.sentences.append("The likelihood stopped below its maximum: its numbers are those of the last step.")
-    return found
+        finding.sentences.append("The likelihood stopped below its maximum: its numbers are those of the last step.")
+    return finding
 
 
 def how_well_known(fit: PanelFit) -> str:
@@ -59,33 +59,35 @@ def how_well_known(fit: PanelFit) -> str:
 
 def the_panel(fit: PanelFit) -> Finding:
     """Size, gaps, copies."""
-    answers, found = fit.answers, Finding()
+    answers, finding = fit.answers, Finding()
     n, m, gaps = answers.n_questions, answers.n_respondents, int((~answers.answered).sum())
     constant = m - fit.n_varied
     models = f" of {len(fit.models)} models" if fit.models is not None else ""
     placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
-    found.sentences.append(
+    finding.sentences.append(
         f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
     )
     if copies := copies_among(fit.answers):
-        found.sentences.append(f"Pairs that answer as one respondent share no scale: {'; '.join(copies)}.")
-        found.against.append(f"{len(copies)} {'pair is' if len(copies) == 1 else 'pairs are'} one respondent twice")
+        finding.sentences.append(f"Pairs that answer as one respondent share no scale: {'; '.join(copies)}.")
+        finding.against.append(f"{len(copies)} {'pair is' if len(copies) == 1 else 'pairs are'} one respondent twice")
     elif near := near_copies(answers, list(map(str, _base_models(fit)))).groups:
         groups = "; ".join(" and ".join(group) for group in near)
-        found.sentences.append(
+        finding.sentences.append(
             f"Count as one, since they share over two thirds of what the scale of the others leaves of each: {groups}."
         )
-        found.against.append(f"{sum(map(len, near))} {'models' if fit.models else 'respondents'} count as {len(near)}")
+        finding.against.append(
+            f"{sum(map(len, near))} {'models' if fit.models else 'respondents'} count as {len(near)}"
+        )
     missing = fit.missingness
-    found.tables["missingness"] = missing
+    finding.tables["missingness"] = missing
     if len(part := missing[missing["p_adjusted"] < LEVEL]):
-        found.sentences.append(
+        finding.sentences.append(
             f"Answers are not missing at random for {names(part.index, 6)}: the others say yes to "
             f"{part['others_yes_when_answered'].mean():.0%} of what these answered and "
             f"{part['others_yes_when_missing'].mean():.0%} of what they left out; thresholds over the whole scale "
             "(marginal) are then the ones to compare."
         )
-    return found
+    return finding
 
 
 def _base_models(fit: PanelFit) -> pd.Index | pd.Series:
@@ -101,13 +103,13 @@ def copies_among(answers: Answers) -> list[str]:
 
     >>> import pandas as pd
     >>> from onedial.stats.answers import as_answers
-    >>> said = np.random.default_rng(0).integers(0, 2, (60, 2))
-    >>> copies_among(as_answers(pd.DataFrame({"a": said[:, 0], "b": said[:, 0], "c": said[:, 1]})))
+    >>> answers = np.random.default_rng(0).integers(0, 2, (60, 2))
+    >>> copies_among(as_answers(pd.DataFrame({"a": answers[:, 0], "b": answers[:, 0], "c": answers[:, 1]})))
     ['b answers as a (kappa 1.00)']
     """
-    kappas, found = kappas_between(np.where(answers.answered, answers.yes, np.nan).astype(float)), []
+    kappas, sentences = kappas_between(np.where(answers.answered, answers.yes, np.nan).astype(float)), []
     for one, other in np.argwhere(np.triu(np.abs(kappas) >= COPY, k=1)):
         how = "as" if kappas[one, other] > 0 else "the other way round to"
         copy, of = answers.respondents[other], answers.respondents[one]
-        found.append(f"{copy} answers {how} {of} (kappa {kappas[one, other]:.2f})")
-    return found
+        sentences.append(f"{copy} answers {how} {of} (kappa {kappas[one, other]:.2f})")
+    return sentences

@@ -143,13 +143,13 @@ def ask_choices(
     given = answers_in_order(respondent, prompts, instrument)
     rows = {}
     for number, item in enumerate(items):
-        own = given[number * n : (number + 1) * n]
+        of_question = given[number * n : (number + 1) * n]
         orders = turned[number * n : (number + 1) * n]
-        read = all(is_read(answer.mass) and answer.probabilities for answer in own)
+        read = all(is_read(answer.mass) and answer.probabilities for answer in of_question)
         logs = [
             sum(
                 math.log(max(answer.probabilities[order.index(option)], 1e-12))
-                for answer, order in zip(own, orders, strict=True)
+                for answer, order in zip(of_question, orders, strict=True)
             )
             / n
             if read
@@ -161,9 +161,11 @@ def ask_choices(
         p = [weight / sum(weights) for weight in weights]
         likeliest = [option for option in range(n) if logs[option] > highest - 1e-9] if read else []
         chosen = likeliest[int(sha256_of_text(item.id), 16) % len(likeliest)] if read else None
-        bias = sum(answer.probabilities[0] for answer in own) / n if read else math.nan
+        bias = sum(answer.probabilities[0] for answer in of_question) / n if read else math.nan
         picked = (
-            "".join(LETTERS[answer.probabilities.index(max(answer.probabilities))] for answer in own) if read else ""
+            "".join(LETTERS[answer.probabilities.index(max(answer.probabilities))] for answer in of_question)
+            if read
+            else ""
         )
         rows[item.id] = [*p, chosen, bias, picked]
     columns = [f"p{place}" for place in range(n)] + ["chosen", "label_A", "letters"]

@@ -43,8 +43,8 @@ def kind_asked(question: Question) -> str | None:
         return None if number is None else "whole number" if number >= 0 and number.is_integer() else "number"
     if _WHO.search(question.text) and answer[:1].isupper():
         return "person"
-    for found in _ASKED.finditer(question.text):
-        for noun in (found[2], *reversed(found[1].split())):
+    for match in _ASKED.finditer(question.text):
+        for noun in (match[2], *reversed(match[1].split())):
             kind = _KIND_OF.get(noun.lower()) or _KIND_OF.get(noun.lower().removesuffix("s"))
             if kind is not None and (kind != "person" or answer[:1].isupper()):
                 return kind

@@ -22,7 +22,10 @@ def language_of(text: str) -> str | None:
     ('German', None, 'English')
     """
     words = re.findall(r"[^\W\d_]+", text.lower())
-    counts = sorted(((sum(word in own for word in words), name) for name, own in _FUNCTION_WORDS.items()), reverse=True)
+    counts = sorted(
+        ((sum(word in function_words for word in words), name) for name, function_words in _FUNCTION_WORDS.items()),
+        reverse=True,
+    )
     return counts[0][1] if counts[0][0] > counts[1][0] else None
 
 

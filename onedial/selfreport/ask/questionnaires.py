@@ -216,10 +216,10 @@ def administer(
                 AGAIN.prompt(
                     condition=before,
                     statement=item.slots["statement"],
-                    rating=str(int(said)),
+                    rating=str(int(read_rating)),
                     wording=FOLLOW_UPS[wording],
                 )
-                for _, item, said in read
+                for _, item, read_rating in read
             ]
             answers = answers_in_order(respondent, again, AGAIN)
             rows += [
@@ -252,8 +252,8 @@ def _turned(rating: float, sign: int) -> float:
     return rating if sign > 0 else POINTS[0] + POINTS[-1] - rating
 
 
-def _row(item: Item, place: int, said: float, text: str, expected: float = NAN, mass: float = NAN) -> dict[str, Any]:
-    rated = {"said": said, "rating": _turned(said, item.sign), "expected": _turned(expected, item.sign)}
+def _row(item: Item, place: int, rating: float, text: str, expected: float = NAN, mass: float = NAN) -> dict[str, Any]:
+    rated = {"said": rating, "rating": _turned(rating, item.sign), "expected": _turned(expected, item.sign)}
     return {"follow_up": "", "item": item.item_id, "place": place, **rated, "mass": mass, "text": text}
 
 

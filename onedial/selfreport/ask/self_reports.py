@@ -154,8 +154,8 @@ def lettered(
     """
     forms = {}
     for letter, other in (("A", "B"), ("B", "A")):
-        own, rival = f"{letter}) {affirmative}", f"{other}) {negative}"
-        for place, lines in (("first", (own, rival)), ("second", (rival, own))):
+        affirmed, rival = f"{letter}) {affirmative}", f"{other}) {negative}"
+        for place, lines in (("first", (affirmed, rival)), ("second", (rival, affirmed))):
             form = f"{letter} {place}"
             template = PromptTemplate(
                 f"{question}\n{lines[0]}\n{lines[1]}\n\nReply with the letter.",
@@ -169,11 +169,11 @@ def lettered(
     return forms
 
 
-def _stands_by(said: str) -> dict[str, Instrument]:
+def _stands_by(statement: str) -> dict[str, Instrument]:
     """After one's own answer and a sentence about it."""
     return lettered(
         "stands by it",
-        f"{said} What do you do?",
+        f"{statement} What do you do?",
         "I keep my answer",
         "I change my answer",
         ("question", "answer"),

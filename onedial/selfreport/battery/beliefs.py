@@ -49,9 +49,9 @@ def ask_beliefs(respondent: Respondent, statements: Sequence[Statement]) -> pd.D
     return pd.concat(given, ignore_index=True)[["question_id", "person", "true", "said_yes", "margin"]]
 
 
-def _shares(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def _shares(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """Share of yes by person and truth."""
-    grouped = own.groupby(["person", "true"], sort=False)
+    grouped = answers.groupby(["person", "true"], sort=False)
     n, size = grouped["said_yes"].count(), grouped.size()
     table = pd.DataFrame(
         {"n": n, "n_unread": size - n, "says_yes": grouped["said_yes"].mean(), "margin": grouped["margin"].mean()}
@@ -60,7 +60,7 @@ def _shares(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     return table
 
 
-def _gap(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
+def _gap(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """How much less "I believe" counts than "Mary believes" where it is false, beyond where it is true.
 
     Who goes by the words (a name, a capital) tells the two persons apart as well where the belief is true: only what is
@@ -68,12 +68,12 @@ def _gap(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """
     row: dict[str, Any] = {"n": 0, "n_unread": 0}
     gaps: dict[bool, Any] = {}
-    for true, some in own.groupby("true"):
-        said = some.pivot(index="question_id", columns="person", values="said_yes")
-        both = said[["first", "third"]].notna().all(axis=1)
+    for true, some in answers.groupby("true"):
+        yes = some.pivot(index="question_id", columns="person", values="said_yes")
+        both = yes[["first", "third"]].notna().all(axis=1)
         row |= {"n": row["n"] + int(both.sum()), "n_unread": row["n_unread"] + int((~both).sum())}
         if both.any() and both.mean() >= 1 - MOST_UNREAD:
-            gaps[bool(true)] = answer_changes(said["first"], said["third"])
+            gaps[bool(true)] = answer_changes(yes["first"], yes["third"])
     if len(gaps) < 2:
         return row
     false, true = gaps[False], gaps[True]

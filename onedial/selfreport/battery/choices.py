@@ -34,8 +34,8 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
     return table.assign(chosen=pd.to_numeric(table["chosen"]))
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
-    plain, idk = (own[own["kind"] == kind].set_index("question_id") for kind in ("", "idk"))
+def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
+    plain, idk = (answers[answers["kind"] == kind].set_index("question_id") for kind in ("", "idk"))
     row = counts_of(plain["chosen"]) | {"n_unread_idk": int(idk["chosen"].isna().sum())}
     if mostly_unread(plain["chosen"]):
         return row

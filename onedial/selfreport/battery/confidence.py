@@ -84,21 +84,21 @@ def _of_way(asked: pd.DataFrame, draws: Draws) -> dict[str, object]:
         return row
     graded = asked[asked["correct"].notna() & asked["confidence"].notna()]
     c, y = graded["confidence"], graded["correct"]
-    found = signal_of(c, y, graded["question_id"], draws)
+    signal = signal_of(c, y, graded["question_id"], draws)
     return row | {
         "n_graded": len(graded),
         "accuracy": float(y.mean()),
         "confidence": float(c.mean()),
         "ece": expected_calibration_error(c, y, bins="mass", n_bootstrap=1).value,
         "skill": brier_skill(c, y, n_bootstrap=1).value,
-        **found[["auroc", "low", "high"]],
+        **signal[["auroc", "low", "high"]],
         "commonest_decile": float(asked["likeliest"].value_counts(normalize=True).max()),
     }
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """Calibration and discrimination, by way."""
-    rows = {way: _of_way(asked, draws) for way, asked in own.groupby("way", sort=False)}
+    rows = {way: _of_way(asked, draws) for way, asked in answers.groupby("way", sort=False)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("way")
 
 

@@ -41,10 +41,10 @@ def ask_correction(respondent: Respondent, questions: Sequence[Question], temper
     table = pd.DataFrame({"question_id": [each.id for each in questions]})
     asked = [{"question": each.rendered} for each in questions]
     table["first_text"] = ask_table(respondent, drawn(CLOSED_BOOK, temperature), asked)["text"].str.strip()
-    said = table.index[table["first_text"] != ""]
-    again = [asked[place] | {"answer": table["first_text"][place]} for place in said]
+    answered = table.index[table["first_text"] != ""]
+    again = [asked[place] | {"answer": table["first_text"][place]} for place in answered]
     checked = ask_table(respondent, drawn(CHECKED, temperature), again)["text"].str.strip()
-    table["second_text"] = pd.Series(checked.to_numpy(), said, dtype=object).reindex(table.index, fill_value="")
+    table["second_text"] = pd.Series(checked.to_numpy(), answered, dtype=object).reindex(table.index, fill_value="")
     for which in ("first", "second"):
         table[which] = [correct(each, text) for each, text in zip(questions, table[f"{which}_text"], strict=True)]
     return table[["question_id", "first", "second", "first_text", "second_text"]]
@@ -59,10 +59,10 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
     return pd.concat(samples, ignore_index=True)
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
+def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """Confidence and critique beside random revision (`self_correction`)."""
-    first, second = (own.pivot(index="question_id", columns="sample", values=each) for each in ("first", "second"))
-    both = own["first"].notna() & own["second"].notna()
+    first, second = (answers.pivot(index="question_id", columns="sample", values=each) for each in ("first", "second"))
+    both = answers["first"].notna() & answers["second"].notna()
     row: dict[str, object] = {"n_unread": int((~both).sum())}
     if both.mean() < 1 - MOST_UNREAD:
         return row

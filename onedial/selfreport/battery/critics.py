@@ -15,24 +15,24 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
     texts = {each.id: each.rendered for each in material.questions}
     critic, tables = make(0), []
     for author, answers in material.authors.items():
-        said = answers[(answers["sample"] == 0) & (answers["first_text"].fillna("").str.strip() != "")]
-        shown = said[["question_id", "first_text"]].to_numpy()
+        first_answers = answers[(answers["sample"] == 0) & (answers["first_text"].fillna("").str.strip() != "")]
+        shown = first_answers[["question_id", "first_text"]].to_numpy()
         items = [Item(key, {"question": texts[key], "answer": text}) for key, text in shown]
         if items:
-            found = ask_self_report(critic, SELF_REPORTS["P(True)"], items)
+            verdicts = ask_self_report(critic, SELF_REPORTS["P(True)"], items)
             tables.append(
-                said[["question_id", "first"]].assign(
-                    author=author, margin=found["score"].to_numpy(), goes_by=found["goes_by"].to_numpy()
+                first_answers[["question_id", "first"]].assign(
+                    author=author, margin=verdicts["score"].to_numpy(), goes_by=verdicts["goes_by"].to_numpy()
                 )
             )
     return pd.concat(tables, ignore_index=True)[["author", "question_id", "margin", "first", "goes_by"]]
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """How well it tells each author's right answers from its wrong ones; the diagonal is self."""
     rows = {
         author: signal_of(each["margin"], each["first"], each["question_id"], draws)
-        for author, each in own.groupby("author", sort=False)
+        for author, each in answers.groupby("author", sort=False)
     }
     return pd.DataFrame(rows).T.rename_axis("author")
 

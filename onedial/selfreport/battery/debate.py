@@ -62,7 +62,7 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
         where somebody has not spoken, or both have said the same), text. Sides open by turns.
     """
     motions = MOTIONS[: len(questions)]
-    said: dict[str, list[str]] = {motion: [] for motion in motions}
+    speeches: dict[str, list[str]] = {motion: [] for motion in motions}
     silent: set[str] = set()
     rows: list[list[object]] = []
     for turn in TURNS:
@@ -70,12 +70,12 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
         for place in range(2):
             speakers = [(motion, SIDES[(number + place) % 2]) for number, motion in enumerate(motions)]
             slots = [
-                {"motion": motion, "so_far": "\n".join(said[motion]) or "(nothing)", "side": side, "turn": turn}
+                {"motion": motion, "so_far": "\n".join(speeches[motion]) or "(nothing)", "side": side, "turn": turn}
                 for motion, side in speakers
             ]
             for (motion, side), speech in zip(speakers, ask_table(respondent, SPEECH, slots)["text"], strict=True):
                 text = " ".join(speech.split())
-                said[motion].append(f"{side.capitalize()}: {text or '-'}")
+                speeches[motion].append(f"{side.capitalize()}: {text or '-'}")
                 spoken[motion, side] = text
         # Where one has nothing to say, or both say the same, nobody has spoken for a side.
         silent |= {each for each in motions if len({"", spoken[each, "for"], spoken[each, "against"]}) < 3}
@@ -87,7 +87,7 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
             for which in sorted(DECIDED, key=lambda which: sha256_of_text(f"{motion} {turn} {side} {which}"))
         ]
         slots = [
-            {"motion": motion, "so_far": "\n".join(said[motion]), "side": side, "decided": DECIDED[which]}
+            {"motion": motion, "so_far": "\n".join(speeches[motion]), "side": side, "decided": DECIDED[which]}
             for motion, side, which in asked
         ]
         stated = dict(zip(asked, ask_table(respondent, BET, slots)["stated"], strict=True))
@@ -97,7 +97,7 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
     return pd.DataFrame(rows, columns=["question_id", "turn", "side", "bet", "coin", "text"])
 
 
-def debate_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def debate_scores(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """What both sides' bets add up to after each turn, beyond what they add up to where a coin decides.
 
     Formula: beyond = mean over debates of max(1, bet_for + bet_against) - max(1, coin_for + coin_against), so that bets
@@ -105,13 +105,13 @@ def debate_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     after the closing less after the opening, within debates.
 
     Args:
-        own: of `ask_debate`. draws: whose topics play no part, no two debates are on one.
+        answers: of `ask_debate`. draws: whose topics play no part, no two debates are on one.
 
     Returns:
         index turn (`TURNS`, "rise"); n (debates), n_unread, bets, coins (mean sums), over_one (share of sums of bets
         above 1), beyond, low, high. Sign: above 0 = both sides think that they win.
     """
-    sums = own.pivot_table(
+    sums = answers.pivot_table(
         ["bet", "coin"], "question_id", "turn", aggfunc=lambda each: each.sum(min_count=2), dropna=False
     )
     sums = sums.reindex(columns=pd.MultiIndex.from_product([["bet", "coin"], TURNS]))

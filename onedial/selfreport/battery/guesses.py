@@ -46,8 +46,8 @@ def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.Dat
         right = [outcome_as_number(grade_answer(question, guess).outcome, declined=0.0) for guess, _ in guesses]
         p = [each for _, each in guesses]
         best = p.index(max(p)) if p else 0
-        found = [p[best], right[best], sum(p), _any(right)] if p else [math.nan] * 4
-        rows.append([question.id, len(p) or math.nan, *found, text])
+        figures = [p[best], right[best], sum(p), _any(right)] if p else [math.nan] * 4
+        rows.append([question.id, len(p) or math.nan, *figures, text])
     return pd.DataFrame(rows, columns=["question_id", "n_guesses", "top", "top_right", "total", "any_right", "text"])
 
 
@@ -56,34 +56,34 @@ def _any(right: Sequence[float]) -> float:
     return 1.0 if 1.0 in right else math.nan if any(map(math.isnan, right)) else 0.0
 
 
-def guess_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def guess_scores(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """The likeliest guess by its probability, and all of them by their sum.
 
     Formula: `signal_table`, `expected_calibration_error` (bins of equal mass), `brier_skill`; a sum above 1 is held
     against 1 in these two.
 
     Args:
-        own: of `ask_guesses`.
+        answers: of `ask_guesses`.
 
     Returns:
         index of ("top", "all"); n, n_unread, stated (mean), right (share), over_one (share of sums above 1), ece,
         skill, auroc, low, high. Sign: auroc above .5 = likelier guesses are more often right.
     """
     rows = {}
-    for which, (said, truth) in {"top": ("top", "top_right"), "all": ("total", "any_right")}.items():
+    for which, (stated, truth) in {"top": ("top", "top_right"), "all": ("total", "any_right")}.items():
         # An answer without guesses is unread, and not ungraded.
-        right = own[truth].where(own[said].notna(), 0)
-        found = signal_of(own[said], right, own["question_id"], draws)
-        read = own[own[said].notna() & right.notna()]
-        n_unread = int(own[said].isna().sum())
+        right = answers[truth].where(answers[stated].notna(), 0)
+        signal = signal_of(answers[stated], right, answers["question_id"], draws)
+        read = answers[answers[stated].notna() & right.notna()]
+        n_unread = int(answers[stated].isna().sum())
         row: dict[str, object] = {"n": len(read), "n_unread": n_unread}
         if len(read) >= max(1, n_unread):
-            held, y = read[said].clip(upper=1), read[truth]
-            row |= {"stated": float(read[said].mean()), "right": float(y.mean())}
+            held, y = read[stated].clip(upper=1), read[truth]
+            row |= {"stated": float(read[stated].mean()), "right": float(y.mean())}
             row["over_one"] = float((read["total"] > 1 + 1e-9).mean())
             row["ece"] = expected_calibration_error(held, y, bins="mass", n_bootstrap=1).value
             row["skill"] = brier_skill(held, y, n_bootstrap=1).value
-            row |= {name: found[name] for name in ("auroc", "low", "high")}
+            row |= {name: signal[name] for name in ("auroc", "low", "high")}
         rows[which] = row
     columns = ["n", "n_unread", "stated", "right", "over_one", "ece", "skill", "auroc", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("which")

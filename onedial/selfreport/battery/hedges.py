@@ -34,16 +34,20 @@ def ask_hedges(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
     return pd.DataFrame(rows, columns=["question_id", "text", *HEDGES, "words", "correct"])
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
+def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """Hedges per 100 words, and whether answers with more of them are more often wrong."""
-    words, hedges = float(own["words"].sum()), own[list(HEDGES)].sum(axis=1)
-    row: dict[str, object] = {"n": len(own), "n_empty": int((own["words"] == 0).sum()), "words": words / len(own)}
-    row |= {kind: 100 * float(own[kind].sum()) / words if words else float("nan") for kind in HEDGES}
+    words, hedges = float(answers["words"].sum()), answers[list(HEDGES)].sum(axis=1)
+    row: dict[str, object] = {
+        "n": len(answers),
+        "n_empty": int((answers["words"] == 0).sum()),
+        "words": words / len(answers),
+    }
+    row |= {kind: 100 * float(answers[kind].sum()) / words if words else float("nan") for kind in HEDGES}
     row["texts_with_hedge"] = float((hedges > 0).mean())
-    graded = own["correct"].notna()
+    graded = answers["correct"].notna()
     if graded.sum() > 1:
-        found = signal_of(-hedges[graded], own.loc[graded, "correct"], own.loc[graded, "question_id"], draws)
-        row |= {"n_graded": int(graded.sum()), **found[["auroc", "low", "high"]]}
+        signal = signal_of(-hedges[graded], answers.loc[graded, "correct"], answers.loc[graded, "question_id"], draws)
+        row |= {"n_graded": int(graded.sum()), **signal[["auroc", "low", "high"]]}
     return row
 
 

@@ -84,11 +84,11 @@ def ask_honesty(respondent: Respondent, facts: Sequence[Question]) -> pd.DataFra
     return table
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
+def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """Belief, statement and truth (`honesty`)."""
-    beliefs, statements = (own.columns[own.columns.str.startswith(each)] for each in ("belief_", "statement"))
-    found = honesty(own[beliefs], own[statements], own["truth"], own["again"], draws.n, draws.seed)
-    return {str(name): value for name, value in found.items()}
+    beliefs, statements = (answers.columns[answers.columns.str.startswith(each)] for each in ("belief_", "statement"))
+    scores = honesty(answers[beliefs], answers[statements], answers["truth"], answers["again"], draws.n, draws.seed)
+    return {str(name): value for name, value in scores.items()}
 
 
 def _items(questions: Sequence[Question], seed: int) -> list[Item]:

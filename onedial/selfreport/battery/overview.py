@@ -77,14 +77,14 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
     habits = overview[overview["status"].str.startswith(NOT_READ)]
     if len(habits):
         left_out.append(f"{len(habits)} are not to be read, since the replies heed nothing of what is asked")
-    told = [
+    sentences = [
         f"{row['respondent']}: {row['test']}, {row['what']}: {row['value']:.2f} "
         f"({row['low']:.2f} to {row['high']:.2f}; chance is {row['chance']:g})"
         for row in away.reset_index().to_dict("records")
     ]
     unheard = habits.reset_index()[["respondent", "test", "status"]].drop_duplicates()
-    told += [f"{name}: {test}, {status}" for name, test, status in unheard.to_numpy()]
-    return ["; ".join([*words, *left_out]), *told]
+    sentences += [f"{name}: {test}, {status}" for name, test, status in unheard.to_numpy()]
+    return ["; ".join([*words, *left_out]), *sentences]
 
 
 def _cells(row: pd.Series, line: Headline) -> list[object]:
@@ -96,8 +96,8 @@ def _cells(row: pd.Series, line: Headline) -> list[object]:
         low, high = (float(end.iloc[0]) for end in ends)
     # Made questions and empty texts are counted in n; what could not be read is not.
     of = n if line.unread in ("n_invalid", "n_empty") else n + unread
-    told = np.isfinite(value) and (np.isfinite(low) or not line.low)
-    status = CANNOT_BE_ASKED if unread > of / 2 else "" if told else TOO_FEW
+    is_known = np.isfinite(value) and (np.isfinite(low) or not line.low)
+    status = CANNOT_BE_ASKED if unread > of / 2 else "" if is_known else TOO_FEW
     if status == CANNOT_BE_ASKED:  # whatever is left is of few answers, and not of these drawn at random
         value = low = high = np.nan
     return [n, unread, value, low, high, line.chance, status]

@@ -79,32 +79,32 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
     return pd.concat([asked, absolute], ignore_index=True)
 
 
-def _won(own: pd.DataFrame) -> tuple[pd.DataFrame, list[tuple[int, int]], int]:
+def _won(answers: pd.DataFrame) -> tuple[pd.DataFrame, list[tuple[int, int]], int]:
     """Pairs that were read, (surer, less sure) of each of them, and how many questions there are."""
-    read = own[(own["second"] >= 0) & own["surer"].notna() & (own["surer"] != 0)]
+    read = answers[(answers["second"] >= 0) & answers["surer"].notna() & (answers["surer"] != 0)]
     ordered = read[["first", "second", "surer"]].to_numpy()
     won = [(int(one), int(other)) if surer > 0 else (int(other), int(one)) for one, other, surer in ordered]
-    return read, won, int((own["second"] < 0).sum())
+    return read, won, int((answers["second"] < 0).sum())
 
 
-def _beside(own: pd.DataFrame) -> pd.DataFrame:
+def _beside(answers: pd.DataFrame) -> pd.DataFrame:
     """Question x absolute and relative confidence; the latter nan where too little was read or nothing connects."""
-    absolute = own[own["second"] < 0].set_index("first_id")
+    absolute = answers[answers["second"] < 0].set_index("first_id")
     table = absolute[list(ABSOLUTE)].astype(float).assign(**{RELATIVE: np.nan})
-    _, won, n = _won(own)
-    if not mostly_unread(own.loc[own["second"] >= 0, "surer"]):
+    _, won, n = _won(answers)
+    if not mostly_unread(answers.loc[answers["second"] >= 0, "surer"]):
         with suppress(InputError):  # which the table of pairs says
             table[RELATIVE] = bradley_terry(won, n)[0][absolute["first"].astype(int).to_numpy()]
     return table
 
 
-def _pairs(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
+def _pairs(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """Whether there is one scale in the pairs (`bradley_terry`, `circular_null`), and what the place does."""
-    asked = own[own["second"] >= 0]
+    asked = answers[answers["second"] >= 0]
     row = counts_of(asked["surer"])
     if mostly_unread(asked["surer"]):
         return row
-    read, won, n = _won(own)
+    read, won, n = _won(answers)
     as_a, as_b = read[["first_as_a", "first_as_b"]].to_numpy(dtype=float).T
     row |= {
         "position": float(read["position"].mean()),
@@ -117,14 +117,14 @@ def _pairs(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
         null = circular_null(won, n, min(draws.n, MOST_CIRCLES_DRAWN), draws.seed)
     except InputError as reason:
         return row | {"no_scores": str(reason)}
-    table = _beside(own)
+    table = _beside(answers)
     row |= asdict(null) | {"spread": float(scores.std()), "error": float(error.mean())}
     return row | {"rank_with_absolute": float(table[RELATIVE].corr(table[REFERENCE], "spearman"))}
 
 
-def _signals(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def _signals(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """Relative beside absolute confidence (`signal_table`)."""
-    table, correctly = _beside(own), own[own["second"] < 0].set_index("first_id")["correct"]
+    table, correctly = _beside(answers), answers[answers["second"] < 0].set_index("first_id")["correct"]
     return signal_table(table, correctly, draws.of(table.index), REFERENCE, draws.n, draws.seed)
 
 

@@ -66,17 +66,17 @@ def ask_beside_passages(respondent: Respondent, items: Sequence[Question], seed:
     ]
     asked = [_beside(kind, item, seed) for kind, item in plan]
     beside = ask_self_report(respondent, BESIDE, asked).assign(passage=[kind for kind, _ in plan])
-    found = pd.concat([plain, beside]).rename_axis("question_id").reset_index()
-    return found[["question_id", "passage", "score", "goes_by"]].astype({"score": float})
+    both = pd.concat([plain, beside]).rename_axis("question_id").reset_index()
+    return both[["question_id", "passage", "score", "goes_by"]].astype({"score": float})
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """What each kind of passage does to P(IK), and the helpful one beyond the misleading one (`standardised_shifts`).
 
     The two differ in the answer alone: who goes by the length of what is shown, or takes any answer for knowledge,
     moves alike beside both.
     """
-    scores = own.pivot(index="question_id", columns="passage", values="score")
+    scores = answers.pivot(index="question_id", columns="passage", values="score")
     where = draws.of(scores.index)
     shifts = standardised_shifts(scores, "none", where, draws.n, draws.seed)
     beyond = standardised_shifts(scores[["misleading", "helpful"]], "misleading", where, draws.n, draws.seed)

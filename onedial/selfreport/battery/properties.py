@@ -53,19 +53,19 @@ def ask_properties(
     made = made.assign(**{name: texts.str.strip() for name, texts in replies.items()})
     parts = []
     for name, (_, holds) in PROPERTIES.items():
-        own = made.iloc[sorted(range(len(made)), key=lambda row: sha256_of_text(made["item"][row] + name))]
-        given = ask_table(respondent, PREDICTIONS[name], own[["question"]].to_dict("records"))
-        actual = {column: [float(holds(text)) if text else math.nan for text in own[column]] for column in replies}
-        about = own.assign(property=name, text=own["actual"], **actual).reset_index(drop=True)
+        shuffled = made.iloc[sorted(range(len(made)), key=lambda row: sha256_of_text(made["item"][row] + name))]
+        given = ask_table(respondent, PREDICTIONS[name], shuffled[["question"]].to_dict("records"))
+        actual = {column: [float(holds(text)) if text else math.nan for text in shuffled[column]] for column in replies}
+        about = shuffled.assign(property=name, text=shuffled["actual"], **actual).reset_index(drop=True)
         parts.append(about.assign(predicted=given["said_yes"], margin=given["margin"]))
     return pd.concat(parts, ignore_index=True)[["property", "item", "predicted", "margin", *replies, "text"]]
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """Predicted properties of one's own reply, one line each (`association_scores`)."""
     rows = []
     names = {"respondent": "model", "item": "word", "actual": "listed", "actual_again": "listed_again"}
-    for name, some in own.rename(columns=names).groupby("property", sort=False):
+    for name, some in answers.rename(columns=names).groupby("property", sort=False):
         row = association_scores(some, draws.n, draws.seed)
         scored = row.columns.drop(["n", "n_missing", "n_words"])
         row = row.astype(dict.fromkeys(scored, float))

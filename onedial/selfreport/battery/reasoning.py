@@ -87,8 +87,8 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     texts = ask_table(respondent, STEPS, [{"question": q.rendered} for q in questions])["text"]
     thought = [(q, steps) for q, text in zip(questions, texts, strict=True) if (steps := parse_steps(text))]
     slots = [{"question": q.rendered, "steps": _shown(steps)} for q, steps in thought]
-    said = ask_table(respondent, ANSWER, slots)["text"].str.strip()
-    right = [correct(question, text) for (question, _), text in zip(thought, said, strict=True)]
+    answers = ask_table(respondent, ANSWER, slots)["text"].str.strip()
+    right = [correct(question, text) for (question, _), text in zip(thought, answers, strict=True)]
     plan = [(place, n) for place, (_, steps) in enumerate(thought) for n in range(len(steps) + 1)]
     shown = {(place, n): thought[place][1][:n] for place, n in plan}
     shown |= {(place, DOTS): [filler(step) for step in steps] for place, (_, steps) in enumerate(thought)}
@@ -100,7 +100,7 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     for place, n in plan:
         (question, steps), confidence = thought[place], stated[place, n]
         dots = stated[place, DOTS] if n == len(steps) else math.nan
-        rows.append([question.id, n, confidence, dots, right[place], steps[n - 1] if n else "", said[place]])
+        rows.append([question.id, n, confidence, dots, right[place], steps[n - 1] if n else "", answers[place]])
     known = {question.id for question, _ in thought}
     rows += [
         [q.id, 0, math.nan, math.nan, math.nan, text, ""]
@@ -111,27 +111,27 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     return pd.DataFrame(rows, columns=columns)
 
 
-def reasoning_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
+def reasoning_scores(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """How well confidence tells right from wrong answers at each step, and what the steps have added.
 
     Formula: rise = confidence after the last step - confidence after its filler; AUROC of each (`signal_table`).
 
     Args:
-        own: of `ask_reasoning`.
+        answers: of `ask_reasoning`.
 
     Returns:
         index when ("step 0", ..., "rise"); n, n_unread, right (share), mean, auroc, low, high. Sign: auroc of the rise
         above .5 = the steps make it surer where its answer is right.
     """
-    keyed = own.set_index("question_id")
+    keyed = answers.set_index("question_id")
     last = keyed[keyed["step"] == keyed.groupby("question_id")["step"].transform("max")]
     # What has no steps was graded as nothing, and is unread.
     right = last["correct"].where(last["step"] > 0, 0.0)
     signals = keyed.pivot_table("confidence", "question_id", "step", dropna=False).reindex(last.index)
     signals = signals.rename(columns=lambda step: f"step {step}").assign(rise=last["confidence"] - last["filler"])
-    found = signal_table(signals, right, draws.of(signals.index), None, draws.n, draws.seed)
-    means = pd.DataFrame({"right": last["correct"].mean(), "mean": signals.mean()}).where(found["auroc"].notna())
-    return found.join(means)[["n", "n_unread", "right", "mean", "auroc", "low", "high"]].rename_axis("when")
+    scores = signal_table(signals, right, draws.of(signals.index), None, draws.n, draws.seed)
+    means = pd.DataFrame({"right": last["correct"].mean(), "mean": signals.mean()}).where(scores["auroc"].notna())
+    return scores.join(means)[["n", "n_unread", "right", "mean", "auroc", "low", "high"]].rename_axis("when")
 
 
 REASONING = BatteryTest(

@@ -48,11 +48,11 @@ def screen_replies(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     rows = {}
     for test, table in answers.items():
-        for name, own in table.groupby("respondent", sort=False) if len(table) else ():
-            if found := _habits(test, own):
-                shares = {habit: found.get(habit, np.nan) for habit in _HABITS}
+        for name, of_respondent in table.groupby("respondent", sort=False) if len(table) else ():
+            if habits := _habits(test, of_respondent):
+                shares = {habit: habits.get(habit, np.nan) for habit in _HABITS}
                 why = [words for habit, words in _HABITS.items() if shares[habit] >= MOST_ALIKE]
-                rows[str(name), test] = [found["n"], *shares.values(), why[0] if why else ""]
+                rows[str(name), test] = [habits["n"], *shares.values(), why[0] if why else ""]
     index = pd.MultiIndex.from_tuples(list(rows), names=["respondent", "test"])
     return pd.DataFrame(list(rows.values()), index=index, columns=SCREENING_COLUMNS)
 
@@ -76,25 +76,25 @@ def screening_sentences(screening: pd.DataFrame) -> list[str]:
     ]
 
 
-def _habits(test: str, own: pd.DataFrame) -> dict[str, float]:
-    if "goes_by" in own:
-        habit = own["goes_by"][own["goes_by"] != ""].dropna()
+def _habits(test: str, answers: pd.DataFrame) -> dict[str, float]:
+    if "goes_by" in answers:
+        habit = answers["goes_by"][answers["goes_by"] != ""].dropna()
         return {"n": len(habit)} | {each: _share(habit == each) for each in (LETTER, PLACE)}
-    if "first_as_a" in own:
-        as_a, as_b = (np.sign(own[each].dropna().to_numpy(float)) for each in ("first_as_a", "first_as_b"))
+    if "first_as_a" in answers:
+        as_a, as_b = (np.sign(answers[each].dropna().to_numpy(float)) for each in ("first_as_a", "first_as_b"))
         return {"n": len(as_a), LETTER: max(_share((as_a == side) & (as_b == -side)) for side in (1, -1))}
     column = BATTERY[test].reply if test in BATTERY else _ELSEWHERE.get(test, "")
-    if column not in own:
+    if column not in answers:
         return {}
-    said = own[column].dropna()
-    said = said[(said != "") & (said != "other")]
+    values = answers[column].dropna()
+    values = values[(values != "") & (values != "other")]
     if test == "choices":
-        alike = said[said.map(lambda letters: len(set(letters)) == 1)]
+        alike = values[values.map(lambda letters: len(set(letters)) == 1)]
         commonest = alike.str[0].value_counts().max() if len(alike) else 0
-        return {"n": len(said), LETTER: commonest / len(said) if len(said) else np.nan}
-    if said.dtype.kind == "f":  # expected values: the likeliest decile may stay while the others change
-        said = said.round(2)
-    return {"n": len(said), "same": float(said.value_counts(normalize=True).max()) if len(said) else np.nan}
+        return {"n": len(values), LETTER: commonest / len(values) if len(values) else np.nan}
+    if values.dtype.kind == "f":  # expected values: the likeliest decile may stay while the others change
+        values = values.round(2)
+    return {"n": len(values), "same": float(values.value_counts(normalize=True).max()) if len(values) else np.nan}
 
 
 def _share(holds: pd.Series | np.ndarray) -> float:

@@ -51,14 +51,14 @@ def ask_unknowable(respondent: Respondent) -> pd.DataFrame:
     return table.assign(abstained=passes.where(table["score"].notna()))
 
 
-def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
+def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
     """Passing where nobody can know, against solvable twins (`unknowable_discrimination`)."""
-    row = counts_of(own["abstained"])
-    if mostly_unread(own["abstained"]):
+    row = counts_of(answers["abstained"])
+    if mostly_unread(answers["abstained"]):
         return row
-    row |= asdict(unknowable_discrimination(own["abstained"], own["unknowable"]))
-    by = own.pivot(index="twin", columns="unknowable", values="score")
-    passed = own.pivot(index="twin", columns="unknowable", values="abstained").dropna()
+    row |= asdict(unknowable_discrimination(answers["abstained"], answers["unknowable"]))
+    by = answers.pivot(index="twin", columns="unknowable", values="score")
+    passed = answers.pivot(index="twin", columns="unknowable", values="abstained").dropna()
     low, high = _d_prime_ends(passed[1.0].to_numpy(), passed[0.0].to_numpy(), draws)
     return row | {"margin_difference": float((by[1.0] - by[0.0]).mean()), "low": low, "high": high}
 

@@ -44,8 +44,8 @@ def beside_self_execution(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Sign: as in the scores. Over-niceness is published over errors and unread pairs, here over errors alone.
 
     >>> scores = {"association": pd.DataFrame({"accuracy": [0.63, 0.5]}, index=["o4-mini", "mine"])}
-    >>> found = beside_self_execution(scores).loc[("association", "accuracy")]
-    >>> int(found["models"]), int(found["study_models"]), round(float(found["largest_difference"]), 4)
+    >>> result = beside_self_execution(scores).loc[("association", "accuracy")]
+    >>> int(result["models"]), int(result["study_models"]), round(float(result["largest_difference"]), 4)
     (2, 15, 0.0018)
     """
     with ExitStack() as stack:
@@ -55,11 +55,11 @@ def beside_self_execution(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         if test not in scores:
             continue
         theirs = published[(published["test"] == test) & (published["figure"] == figure)]
-        own = scores[test][figure].dropna() if figure in scores[test] else pd.Series(dtype=float)
+        values = scores[test][figure].dropna() if figure in scores[test] else pd.Series(dtype=float)
         study = theirs.set_index("model")["published"]
-        apart = (own - study).abs().dropna()
+        apart = (values - study).abs().dropna()
         rows[test, figure] = {
-            **_range_of(own, ""),
+            **_range_of(values, ""),
             **_range_of(study, "study_"),
             "same": len(apart),
             "as_published": int((apart <= np.maximum(NEAR, study.reindex(apart.index) * NEAR_TOKENS)).sum()),
@@ -145,16 +145,17 @@ def beside_self_efficacy(
     columns = {}
     right = accuracy["right"].groupby("condition").mean()
     for presentation in ("one by one", "all at once"):
-        own = scores[scores["presentation"] == presentation]
+        of_presentation = scores[scores["presentation"] == presentation]
         alphas = coherence.loc[coherence["presentation"] == presentation, "alpha"]
         again = changes if presentation == "one by one" else None
         columns[presentation] = [
             alphas.min(),
             alphas.max(),
-            own["icc_a1"].mean(),
-            (own["identical"] * own["items_read"]).sum() / (own["items_read"].sum() or float("nan")),
+            of_presentation["icc_a1"].mean(),
+            (of_presentation["identical"] * of_presentation["items_read"]).sum()
+            / (of_presentation["items_read"].sum() or float("nan")),
             float("nan") if again is None else again.xs("neutral", level="follow_up")["change"].mean() * n_items,
-            own.loc[own["condition"] == "no task", "mean"].min(),
+            of_presentation.loc[of_presentation["condition"] == "no task", "mean"].min(),
             right.get("computation", float("nan")),
             right.get("social reasoning", float("nan")),
         ]

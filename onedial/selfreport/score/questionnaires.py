@@ -138,8 +138,8 @@ def balanced_mean(ratings: pd.DataFrame, column: str = "rating") -> float:
     Returns:
         points of the scale. Sign: higher = more of what is measured.
 
-    >>> said = pd.DataFrame({"reversed": [False, False, True], "rating": [3.0, 3.0, 2.0]})  # 3 throughout, of 1 to 4
-    >>> balanced_mean(said)
+    >>> answers = pd.DataFrame({"reversed": [False, False, True], "rating": [3.0, 3.0, 2.0]})  # 3 throughout, of 1 to 4
+    >>> balanced_mean(answers)
     2.5
     """
     return float(ratings.groupby("reversed")[column].mean().mean())
@@ -215,8 +215,8 @@ def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
 
     table = ratings[ratings["rating"].notna()].copy()
     levels = {"condition": [reference, *table["condition"]], "model": [*table.get("model", [])]}
-    levels = {name: list(dict.fromkeys(own)) for name, own in levels.items()}
-    for name in (compared := [name for name, own in levels.items() if len(own) > 1]):
+    levels = {name: list(dict.fromkeys(levels_of_one)) for name, levels_of_one in levels.items()}
+    for name in (compared := [name for name, levels_of_one in levels.items() if len(levels_of_one) > 1]):
         table[name] = pd.Categorical(table[name], levels[name])  # the first is what the others are compared with
     terms = [f"{name}: {level}" for name in compared for level in levels[name][1:]]
     empty = pd.DataFrame(np.nan, pd.Index(terms, name="term"), ["estimate", "se", "low", "high", "p"])
@@ -229,8 +229,8 @@ def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
             fit = smf.mixedlm("rating ~ " + " + ".join(compared), table, groups=table["item"]).fit(reml=True)
         except np.linalg.LinAlgError:
             return empty
-    found = pd.concat([fit.params, fit.bse, fit.conf_int(), fit.pvalues], axis=1).iloc[1 : len(terms) + 1]
-    return found.set_axis(empty.columns, axis=1).set_axis(empty.index)
+    coefficients = pd.concat([fit.params, fit.bse, fit.conf_int(), fit.pvalues], axis=1).iloc[1 : len(terms) + 1]
+    return coefficients.set_axis(empty.columns, axis=1).set_axis(empty.index)
 
 
 def _whole(ratings: ArrayLike) -> Floats:

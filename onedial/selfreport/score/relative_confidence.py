@@ -83,11 +83,11 @@ def bradley_terry(pairs: Pairs, n_items: int) -> tuple[Floats, Floats]:
     information = np.eye(n_items) * RIDGE
     for winner, loser in pairs:
         p = 1 / (1 + np.exp(scores[loser] - scores[winner]))
-        own = p * (1 - p)
-        information[winner, winner] += own
-        information[loser, loser] += own
-        information[winner, loser] -= own
-        information[loser, winner] -= own
+        weight = p * (1 - p)
+        information[winner, winner] += weight
+        information[loser, loser] += weight
+        information[winner, loser] -= weight
+        information[loser, winner] -= weight
     centre = np.eye(n_items) - 1 / n_items
     covariance = centre @ np.linalg.inv(information) @ centre
     return scores, np.sqrt(np.diag(covariance))
@@ -117,8 +117,8 @@ def circular_triads(pairs: Pairs) -> tuple[int, int]:
         neighbours.setdefault(one, set()).add(other)
         neighbours.setdefault(other, set()).add(one)
     n_triads = circular = 0
-    for one, own in neighbours.items():
-        for second, third in combinations(sorted(item for item in own if item > one), 2):
+    for one, linked in neighbours.items():
+        for second, third in combinations(sorted(item for item in linked if item > one), 2):
             if third in neighbours[second]:
                 n_triads += 1
                 won = [sum((a, b) in beats for b in (one, second, third)) for a in (one, second, third)]

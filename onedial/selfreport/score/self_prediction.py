@@ -67,21 +67,24 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     _need(answers, ["model", "word", "predicted", "listed"], "association")
     _binary(answers, ["predicted", "listed"])
 
-    def score(own: pd.DataFrame) -> dict[str, object]:
-        known = own.dropna(subset=["predicted", "listed"])
+    def score(answers_of_model: pd.DataFrame) -> dict[str, object]:
+        known = answers_of_model.dropna(subset=["predicted", "listed"])
         by_word = _by_unit(known["predicted"], known["listed"], known["word"])
-        told = by_word if _mostly(len(known), len(own)) else by_word[:0]
+        counted = by_word if _mostly(len(known), len(answers_of_model)) else by_word[:0]
         total = by_word.sum(axis=0)
         row = {
             "n_words": len(by_word),
             "n": len(known),
-            "n_missing": len(own) - len(known),
+            "n_missing": len(answers_of_model) - len(known),
             **dict(zip(_CELLS, total.astype(int), strict=True)),
             **{name: float(value[0]) for name, value in _of_table(total[None]).items()},
-            **_intervals(told, n_bootstrap, seed),
+            **_intervals(counted, n_bootstrap, seed),
         }
-        if "listed_again" in own:
-            both = [_by_unit(own[said], own["listed"], own["word"]) for said in ("predicted", "listed_again")]
+        if "listed_again" in answers_of_model:
+            both = [
+                _by_unit(answers_of_model[column], answers_of_model["listed"], answers_of_model["word"])
+                for column in ("predicted", "listed_again")
+            ]
             row |= _beside_retest(both, _balanced, n_bootstrap, seed)
         return row
 
@@ -121,22 +124,31 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     """
     _need(answers, ["model", "predicted", "perceived"], "restriction")
 
-    def score(own: pd.DataFrame) -> dict[str, object]:
-        codes = own[[name for name in _LETTERED if name in own]].apply(lambda said: said.astype(str).map(_CODES))
-        happened, perceived = codes["behaved" if "behaved" in own else "perceived"], codes["perceived"]
+    def score(answers_of_model: pd.DataFrame) -> dict[str, object]:
+        codes = answers_of_model[[name for name in _LETTERED if name in answers_of_model]].apply(
+            lambda column: column.astype(str).map(_CODES)
+        )
+        happened, perceived = codes["behaved" if "behaved" in answers_of_model else "perceived"], codes["perceived"]
         read = codes["predicted"].notna() & happened.notna()
-        cells = _by_unit(codes["predicted"][read], happened[read], pd.Series(range(len(own)), own.index)[read])
+        cells = _by_unit(
+            codes["predicted"][read],
+            happened[read],
+            pd.Series(range(len(answers_of_model)), answers_of_model.index)[read],
+        )
         aa, fp, bb, fn = (int(each) for each in cells.sum(axis=0))
-        n_read, n_there = len(cells), int((own["stored"] == 1).sum()) if "stored" in own else None
-        told = cells if _mostly(n_read, len(own) if n_there is None else n_there) else cells[:0]
-        ends = _intervals(told, n_bootstrap, seed)
+        n_read, n_there = (
+            len(cells),
+            int((answers_of_model["stored"] == 1).sum()) if "stored" in answers_of_model else None,
+        )
+        counted = cells if _mostly(n_read, len(answers_of_model) if n_there is None else n_there) else cells[:0]
+        ends = _intervals(counted, n_bootstrap, seed)
         low, high = wilson_interval(pd.Series([aa + bb]), pd.Series([n_read]))
         seen = (perceived == happened)[perceived.notna() & happened.notna()]
         row: dict[str, object] = {
-            "n": len(own),
-            "n_unread": len(own) - n_read,
+            "n": len(answers_of_model),
+            "n_unread": len(answers_of_model) - n_read,
             **{"AA": aa, "BB": bb, "FN": fn, "FP": fp},
-            "accuracy": (aa + bb) / len(own),
+            "accuracy": (aa + bb) / len(answers_of_model),
             "accuracy_where_read": _over(aa + bb, n_read),
             "accuracy_where_stored": _over(aa + bb, n_read if n_there is None else n_there),
             "low": float(low.iloc[0]),
@@ -145,11 +157,11 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             "balanced_accuracy": (_over(aa, aa + fn) + _over(bb, bb + fp)) / 2,
             "balanced_accuracy_low": ends["balanced_accuracy_low"],
             "balanced_accuracy_high": ends["balanced_accuracy_high"],
-            "sees_its_reply": _over(int(seen.sum()), len(seen)) if "behaved" in own else float("nan"),
+            "sees_its_reply": _over(int(seen.sum()), len(seen)) if "behaved" in answers_of_model else float("nan"),
             "over_niceness": _over(fn, fn + fp),
         }
-        if "behaved_again" in own:
-            both = [_by_unit(codes[said], happened, codes.index) for said in ("predicted", "behaved_again")]
+        if "behaved_again" in answers_of_model:
+            both = [_by_unit(codes[column], happened, codes.index) for column in ("predicted", "behaved_again")]
             row |= _beside_retest(both, _balanced, n_bootstrap, seed)
         return row
 
@@ -237,15 +249,15 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
     rows = {}
     for model in answers["model"].unique():
         table = scores[scores["model"] == model]
-        own = table["score"]
-        valid = own.dropna().to_numpy()
-        told = valid if _mostly(len(valid), len(own)) else valid[:0]
-        low, high = mean_interval(told, 0, 1, None, n_bootstrap, seed)
+        score = table["score"]
+        valid = score.dropna().to_numpy()
+        counted = valid if _mostly(len(valid), len(score)) else valid[:0]
+        low, high = mean_interval(counted, 0, 1, None, n_bootstrap, seed)
         rows[model] = {
-            "n_groups": len(own),
+            "n_groups": len(score),
             "n_valid": len(valid),
-            "n_ungraded": int(answers.loc[answers["model"] == model, "group_id"].nunique() - len(own)),
-            "accuracy": float(own.fillna(0).mean()),
+            "n_ungraded": int(answers.loc[answers["model"] == model, "group_id"].nunique() - len(score)),
+            "accuracy": float(score.fillna(0).mean()),
             "adjusted_accuracy": float(valid.mean()) if len(valid) else float("nan"),
             "adjusted_low": low,
             "adjusted_high": high,
@@ -257,17 +269,17 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
                 n_bootstrap,
                 seed,
             )
-    found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+    per_model = pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
     by_model = answers.groupby("model")
     if "correct" in answers:
-        found["right"] = by_model["correct"].mean()
+        per_model["right"] = by_model["correct"].mean()
     if "tokens" in answers:
         by_group = answers.groupby(["model", "group_id"])["tokens"]
-        found["tokens"] = by_model["tokens"].mean()
-        found["tokens_spread"] = (by_group.std() / by_group.mean()).groupby("model").mean()
+        per_model["tokens"] = by_model["tokens"].mean()
+        per_model["tokens_spread"] = (by_group.std() / by_group.mean()).groupby("model").mean()
     if "ranking_tokens" in answers:
-        found["ranking_tokens"] = by_model["ranking_tokens"].mean()  # four rows for each ranking
-    return found
+        per_model["ranking_tokens"] = by_model["ranking_tokens"].mean()  # four rows for each ranking
+    return per_model
 
 
 def group_scores(answers: pd.DataFrame) -> pd.DataFrame:
@@ -285,14 +297,18 @@ def group_scores(answers: pd.DataFrame) -> pd.DataFrame:
         second = table.assign(correct=table["correct_again"], tokens=table["tokens_again"])
         table = table.assign(rank_again=measured_ranks(second, "half"))
     rows = []
-    for (model, group), own in table.groupby(["model", "group_id"], sort=False):
-        if len(own) != GROUP_SIZE:
-            raise InputError(f"group {group} of {model} holds {len(own)} questions; give {GROUP_SIZE} in each")
-        if not is_known[own.index].all():
+    for (model, group), of_group in table.groupby(["model", "group_id"], sort=False):
+        if len(of_group) != GROUP_SIZE:
+            raise InputError(f"group {group} of {model} holds {len(of_group)} questions; give {GROUP_SIZE} in each")
+        if not is_known[of_group.index].all():
             continue
-        measured = own["measured_rank"].to_numpy(float)
-        row = {"model": model, "group_id": group, "score": pair_scores(own["predicted_rank"].to_numpy(float), measured)}
-        rows.append(row | ({"retest": _in_order(own["rank_again"].to_numpy(float), measured)} if again else {}))
+        measured = of_group["measured_rank"].to_numpy(float)
+        row = {
+            "model": model,
+            "group_id": group,
+            "score": pair_scores(of_group["predicted_rank"].to_numpy(float), measured),
+        }
+        rows.append(row | ({"retest": _in_order(of_group["rank_again"].to_numpy(float), measured)} if again else {}))
     return pd.DataFrame(rows, columns=["model", "group_id", "score", *(["retest"] if again else [])])
 
 
@@ -364,11 +380,11 @@ def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataF
         predictor x target; nan where a target did the same throughout. Sign: higher = better, .5 = nothing predicted.
     """
     names = list(predicted.columns)
-    said, did = predicted[names].to_numpy(dtype=float), actual.loc[predicted.index, names].to_numpy(dtype=float)
+    foretold, did = predicted[names].to_numpy(dtype=float), actual.loc[predicted.index, names].to_numpy(dtype=float)
     values = np.full((len(names), len(names)), np.nan)
     for one in range(len(names)):
         for other in range(len(names)):
-            p, y = said[:, one], did[:, other]
+            p, y = foretold[:, one], did[:, other]
             known = np.isfinite(p) & np.isfinite(y)
             if (y[known] == 1).any() and (y[known] == 0).any():
                 values[one, other] = (p[known & (y == 1)].mean() + 1 - p[known & (y == 0)].mean()) / 2
@@ -409,13 +425,13 @@ def _advantages(values: Floats, kin: np.ndarray | None) -> tuple[Floats, Floats]
             rows = np.nan_to_num((row_sums - (known @ columns[..., None])[..., 0]) / n_rows)
             columns = np.nan_to_num((column_sums - (rows[..., None, :] @ known)[..., 0, :]) / n_columns)
         residual = values - grand - rows[..., :, None] - columns[..., None, :]
-        found = np.where((n_rows > 0) & (n_columns > 0), residual[..., diagonal, diagonal], np.nan)
+        advantage = np.where((n_rows > 0) & (n_columns > 0), residual[..., diagonal, diagonal], np.nan)
         if kin is None:
-            return np.full(found.shape, np.nan), found
+            return np.full(advantage.shape, np.nan), advantage
         relatives = np.where(related & ~np.eye(n, dtype=bool), residual, np.nan)
         counted = np.isfinite(relatives).sum(axis=-2)
         family = np.where(counted > 0, np.nansum(relatives, axis=-2) / counted, np.nan)
-    return family, found - family
+    return family, advantage - family
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------
@@ -461,12 +477,12 @@ def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]
     """Of accuracy and balanced accuracy, from (unit, `_CELLS`)."""
     n, cells = len(by_unit), by_unit.sum(axis=0)
     drawn = _of_table(unit_weights(np.arange(n), n_bootstrap, seed) @ by_unit)
-    own = {name: float(value[0]) for name, value in _of_table(cells[None]).items()}
+    estimates = {name: float(value[0]) for name, value in _of_table(cells[None]).items()}
     happened, did_not = (int((by_unit[:, kind].sum(axis=1) > 0).sum()) for kind in ([0, 3], [1, 2]))
     ends = {
-        "accuracy": resampled_interval(own["accuracy"], drawn["accuracy"], n, 0, 1),
+        "accuracy": resampled_interval(estimates["accuracy"], drawn["accuracy"], n, 0, 1),
         "balanced_accuracy": area_interval(
-            own["balanced_accuracy"], drawn["balanced_accuracy"], n, happened, did_not, one_level=not cells.all()
+            estimates["balanced_accuracy"], drawn["balanced_accuracy"], n, happened, did_not, one_level=not cells.all()
         ),
     }
     return {
@@ -474,9 +490,9 @@ def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]
     }
 
 
-def _by_unit(said: "pd.Series[float]", did: "pd.Series[float]", unit: Any) -> Floats:
+def _by_unit(foretold: "pd.Series[float]", did: "pd.Series[float]", unit: Any) -> Floats:
     """(unit, `_CELLS`) of what is known of both."""
-    table = pd.DataFrame({name: (said == one) & (did == other) for name, (one, other) in _CELLS.items()})
+    table = pd.DataFrame({name: (foretold == one) & (did == other) for name, (one, other) in _CELLS.items()})
     return table.astype(float).groupby(unit.to_numpy(), sort=False).sum().to_numpy()
 
 
@@ -492,18 +508,18 @@ def _beside_retest(
     own_and_again: Sequence[Floats], score: Callable[[Floats], Floats], n_bootstrap: int, seed: int
 ) -> dict[str, float]:
     """Retest and share_of_possible with intervals, from what `score` reads off sums over the units of (unit, part)."""
-    own, again = own_and_again
-    n = len(own)
+    first, again = own_and_again
+    n = len(first)
     if not n:
         names = (f"{name}{end}" for name in ("retest", "share_of_possible") for end in ("", "_low", "_high"))
         return dict.fromkeys(names, float("nan"))
     weights = np.concatenate([np.ones((1, n)), unit_weights(np.arange(n), n_bootstrap, seed)])
     with np.errstate(invalid="ignore", divide="ignore"):
         retest = score(weights @ again)
-        share = np.where(retest > CHANCE, (score(weights @ own) - CHANCE) / (retest - CHANCE), np.nan)
+        share = np.where(retest > CHANCE, (score(weights @ first) - CHANCE) / (retest - CHANCE), np.nan)
         of_share = (np.array([0, 1]) - CHANCE) / (retest[0] - CHANCE)
-    found = {}
+    row = {}
     for name, values, reach in (("retest", retest, np.array([0, 1])), ("share_of_possible", share, of_share)):
-        found[name] = float(values[0])
-        found[f"{name}_low"], found[f"{name}_high"] = resampled_interval(found[name], values[1:], n, *reach)
-    return found
+        row[name] = float(values[0])
+        row[f"{name}_low"], row[f"{name}_high"] = resampled_interval(row[name], values[1:], n, *reach)
+    return row

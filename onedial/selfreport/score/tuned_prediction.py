@@ -94,9 +94,9 @@ def _sums(answers: pd.DataFrame, names: list[str]) -> tuple[Floats, Floats]:
     units = pd.Index(answers["unit"].unique())
     sums, unread = np.zeros((len(units), len(names), len(names), 4)), np.zeros((len(names), len(names)))
     for t, target in enumerate(names):
-        own = answers[answers["target"] == target]
-        margins = own.pivot(index=["unit", "item"], columns="predictor", values="margin")[names]
-        first = own.drop_duplicates(["unit", "item"]).set_index(["unit", "item"]).loc[margins.index]
+        of_target = answers[answers["target"] == target]
+        margins = of_target.pivot(index=["unit", "item"], columns="predictor", values="margin")[names]
+        first = of_target.drop_duplicates(["unit", "item"]).set_index(["unit", "item"]).loc[margins.index]
         unread[:, t] = margins.isna().sum()
         counts = margins.notna().all(axis=1).to_numpy()
         at = units.get_indexer(margins.index.get_level_values("unit"))[counts]
@@ -105,17 +105,17 @@ def _sums(answers: pd.DataFrame, names: list[str]) -> tuple[Floats, Floats]:
         for p, predictor in enumerate(names):
             margin = margins[predictor].to_numpy(float)[counts]
             right = np.where(margin == 0, 0.5, (margin > 0) == (y == 1))
-            told = -np.logaddexp(0, np.where(y == 1, -margin, margin)) / np.log(2)
-            parts = np.stack([(share > 0.5) == (y == 1), right, told - base, np.ones(len(y))], axis=1)
+            gain = -np.logaddexp(0, np.where(y == 1, -margin, margin)) / np.log(2)
+            parts = np.stack([(share > 0.5) == (y == 1), right, gain - base, np.ones(len(y))], axis=1)
             np.add.at(sums[:, p, t], at, parts)
     return sums, unread
 
 
 def _with_ends(values: Mapping[str, Floats], n_units: int) -> dict[str, float]:
     """The first of each, and the interval of the others; accuracies and their differences have bounds, bits none."""
-    found = {}
+    row = {}
     for name, drawn in values.items():
-        found[name] = float(drawn[0])
+        row[name] = float(drawn[0])
         reach = (float("nan"),) * 2 if name.endswith("bits") else (0, 1) if name == "accuracy" else (-1, 1)
-        found[f"{name}_low"], found[f"{name}_high"] = resampled_interval(found[name], drawn[1:], n_units, *reach)
-    return found
+        row[f"{name}_low"], row[f"{name}_high"] = resampled_interval(row[name], drawn[1:], n_units, *reach)
+    return row

@@ -45,9 +45,9 @@ def wording_scores(explanations: pd.DataFrame) -> pd.DataFrame:
     counts = pd.DataFrame([code_wording(text) for text in explanations["text"]], columns=[*WORDING, "words"])
     coded = counts.assign(**{name: explanations[name].to_numpy() for name in ("model", "condition")})
     rows = {}
-    for key, own in coded.groupby(["model", "condition"], sort=False):
-        words = own["words"]
-        share = 100 * own[list(WORDING)].sum() / (words.sum() or float("nan"))
-        rows[key] = {"n": len(own), "n_empty": int((words == 0).sum()), "words": words.mean(), **share}
+    for key, texts in coded.groupby(["model", "condition"], sort=False):
+        words = texts["words"]
+        share = 100 * texts[list(WORDING)].sum() / (words.sum() or float("nan"))
+        rows[key] = {"n": len(texts), "n_empty": int((words == 0).sum()), "words": words.mean(), **share}
     table = pd.DataFrame.from_dict(rows, orient="index")
     return table.set_axis(pd.MultiIndex.from_tuples(list(rows), names=["model", "condition"]))

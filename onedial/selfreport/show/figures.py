@@ -63,13 +63,13 @@ def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
         marks=[Mark("others", "by the others, mean", COLOURS[5], "s", 3.5)],
     )
     means = {test: table.loc["mean"] for test, table in tables.items()}
-    said = "; ".join(f"{test} {mean['advantage']:+.3f}, p = {mean['p']:.2g}" for test, mean in means.items())
+    by_test = "; ".join(f"{test} {mean['advantage']:+.3f}, p = {mean['p']:.2g}" for test, mean in means.items())
     return replace(
         drawn,
         title="Who predicts whom",
         caption="How well each model's behaviour is predicted by its own self-prediction and by those of the other "
         "models on the same items. The advantage takes out how good a predictor each model is elsewhere and how easy "
-        f"each is to predict; its p is by permuting which predictor is called the target's own: {said}.",
+        f"each is to predict; its p is by permuting which predictor is called the target's own: {by_test}.",
     )
 
 

@@ -39,7 +39,7 @@ def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
     def then(run: Run, store: Store, name: str, make: Make) -> None:
         for test in tests:
             if (before := BATTERY[test].after) and len(table := answers_to(run, before)):
-                authors = {str(author): own for author, own in table.groupby("respondent", sort=True)}
+                authors = {str(author): answers for author, answers in table.groupby("respondent", sort=True)}
                 ask(run, store, test, name, make, replace(material, authors=authors), notes)
 
     rounds = [first, then] if any(BATTERY[test].after for test in tests) else [first]
@@ -115,7 +115,7 @@ def said_in(test: str, answers: pd.DataFrame, material: Material) -> AnswerLog:
     """The answers to one test, the question's text beside its id."""
     texts = {each.id: each.rendered for each in material.questions}
     if "question_id" in answers:
-        said = answers["question_id"].map(lambda name: texts.get(name, name))
-        answers = answers.drop(columns="question_id").assign(question=said)
+        texts_shown = answers["question_id"].map(lambda name: texts.get(name, name))
+        answers = answers.drop(columns="question_id").assign(question=texts_shown)
     first = [name for name in ("respondent", "question") if name in answers]
     return AnswerLog(answers[[*first, *answers.columns.drop(first)]], f"answers/{test}/")

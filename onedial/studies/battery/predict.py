@@ -50,18 +50,18 @@ def ask_self_prediction(program: str, options: SelfPredictionOptions, notes: Not
     if options.tuned:
         check_tuned(options.model)
     families, tests = families_of(options.families, options.model), tests_of(options)
-    found: dict[str, list[pd.DataFrame]] = {test: [] for test in tests}
+    by_test: dict[str, list[pd.DataFrame]] = {test: [] for test in tests}
 
     def ask(run: Run, store: Store, name: str, make: Make) -> None:
         for test, put in tests.items():
             with progress_bar(None, f"{name}, {test}: answers") as advance, store.occasion(test, advance):
-                found[test].append(put(make(0), again=make(1)).assign(model=name)[COLUMNS[test]])
+                by_test[test].append(put(make(0), again=make(1)).assign(model=name)[COLUMNS[test]])
                 store.tell_failed(name)
 
     def scored(run: Run, store: Store) -> None:
         answers = {
             test: pd.concat(tables, ignore_index=True).sort_values(KEYS[test], kind="stable", ignore_index=True)
-            for test, tables in found.items()
+            for test, tables in by_test.items()
         }
         finish(run, store, answers, families, options)
 
@@ -126,10 +126,14 @@ def families_of(file: Path | None, models: Sequence[str]) -> pd.DataFrame | None
         raise InputError(
             f"--families {file} names no family of {unknown[0]}; give one for each of --model, as named there"
         )
-    own = table[table["model"].isin(models)]
-    if own["model"].duplicated().any() or own["family"].isna().any() or own["family"].nunique() < min(len(models), 2):
+    known = table[table["model"].isin(models)]
+    if (
+        known["model"].duplicated().any()
+        or known["family"].isna().any()
+        or known["family"].nunique() < min(len(models), 2)
+    ):
         raise InputError(f"--families {file}: give each model of --model one family, and two families or more")
-    return own
+    return known
 
 
 # ---- answers that are there ------------------------------------------------------------------------------------------
@@ -138,16 +142,16 @@ def families_of(file: Path | None, models: Sequence[str]) -> pd.DataFrame | None
 def score_folder(program: str, options: ScoreOptions, notes: Notes) -> None:
     """Scores of a folder of raw answers."""
     tables: dict[str, Any] = {name: read_answers(options.folder, name) for name in (*TESTS, *BESIDE)}
-    found = {name: table for name, table in tables.items() if table is not None}
-    if not set(TESTS) & set(found):
+    present = {name: table for name, table in tables.items() if table is not None}
+    if not set(TESTS) & set(present):
         raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
-    if "families" in found and "family" not in found["families"]:
+    if "families" in present and "family" not in present["families"]:
         raise InputError(f"{options.folder}/families has no column family; give model and family")
     start = Start(program, options, "self-prediction")
-    scored = score_self_prediction(found, options.replicates, options.seed)
-    if "families" not in found and scored.figures:
+    scored = score_self_prediction(present, options.replicates, options.seed)
+    if "families" not in present and scored.figures:
         notes.tell("a families.csv (model, family) in the folder tells knowledge of oneself from that of one's family")
-    logs = {name: AnswerLog(found[name], f"{name}.csv") for name in scored.scores}
+    logs = {name: AnswerLog(present[name], f"{name}.csv") for name in scored.scores}
     with start.begin(notes) as run:
         end_self_report(run, QUESTION, scored.sentences, scored.scores | scored.tables, logs, scored.figures)
 

@@ -66,15 +66,15 @@ Found = Mapping[str, list[pd.DataFrame]]
 def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes) -> None:
     """A questionnaire put to everybody, and scored."""
     questionnaire = load_questionnaire(options.questionnaire)
-    found: Found = {name: [] for name in COLUMNS}
+    collected: Found = {name: [] for name in COLUMNS}
 
     def ask(run: Run, store: Store, name: str, make: Make) -> None:
-        ask_model(store, name, make(0), questionnaire, options, found)
+        ask_model(store, name, make(0), questionnaire, options, collected)
 
     def scored(run: Run, store: Store) -> None:
         answers = {
             name: pd.concat(tables, ignore_index=True)[COLUMNS[name]].sort_values(KEYS[name], kind="stable")
-            for name, tables in found.items()
+            for name, tables in collected.items()
         }
         finish(run, {name: table.reset_index(drop=True) for name, table in answers.items()}, questionnaire, options)
 
@@ -87,7 +87,7 @@ def ask_model(
     respondent: Respondent,
     questionnaire: Questionnaire,
     options: QuestionnaireOptions,
-    found: Found,
+    collected: Found,
 ) -> None:
     """Put all of it to one model, and add what its answers come to."""
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
@@ -105,31 +105,31 @@ def ask_model(
                 store.tell_failed(name)
             advance(1)
     ratings = pd.concat(tables, ignore_index=True)
-    said = ratings[ratings["presentation"] == "all at once"].drop_duplicates(["condition", "administration"])
-    said = said[["condition", "administration", "text"]]
+    texts_given = ratings[ratings["presentation"] == "all at once"].drop_duplicates(["condition", "administration"])
+    texts_given = texts_given[["condition", "administration", "text"]]
     with store.occasion("explanations"):
         texts = [
             explain(respondent, questionnaire, condition, int(administration), text, options.seed)
-            for condition, administration, text in said.itertuples(index=False)
+            for condition, administration, text in texts_given.itertuples(index=False)
         ]
         store.tell_failed(name)
     with store.occasion("tasks"):
         tasks = pd.concat([_tasks_of(respondent, condition) for condition in efficacy_tasks()], ignore_index=True)
         store.tell_failed(name)
-    for kind, table in (("ratings", ratings), ("explanations", said.assign(text=texts)), ("tasks", tasks)):
-        found[kind].append(table.assign(model=name))
+    for kind, table in (("ratings", ratings), ("explanations", texts_given.assign(text=texts)), ("tasks", tasks)):
+        collected[kind].append(table.assign(model=name))
 
 
 def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
     """The tasks of a condition, answered and graded; of a model on this machine, with how sure its tokens were."""
-    own = efficacy_tasks()[condition]
-    texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.rendered} for task in own])["text"].tolist()
-    log_p = [float("nan")] * len(own)
+    tasks = efficacy_tasks()[condition]
+    texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.rendered} for task in tasks])["text"].tolist()
+    log_p = [float("nan")] * len(tasks)
     if isinstance(model := getattr(respondent, "respondent", None), LocalRespondent):
-        found = read_written(model.model, [CLOSED_BOOK.prompt(task.rendered) for task in own], texts)
-        log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
-    right = [outcome_as_number(grade_answer(task, text).outcome) for task, text in zip(own, texts, strict=True)]
-    about = {"condition": condition, "task": [task.id for task in own], "level": [task.level for task in own]}
+        written = read_written(model.model, [CLOSED_BOOK.prompt(task.rendered) for task in tasks], texts)
+        log_p = [token_scores(each.statistics)["mean log-probability"] for each in written]
+    right = [outcome_as_number(grade_answer(task, text).outcome) for task, text in zip(tasks, texts, strict=True)]
+    about = {"condition": condition, "task": [task.id for task in tasks], "level": [task.level for task in tasks]}
     return pd.DataFrame({**about, "correct": right, "log_p": log_p, "text": texts})
 
 
@@ -149,7 +149,7 @@ def finish(
     }
     if (keyed["follow_up"] != "").any():
         tables["revisions"] = per_respondent(
-            one_by_one, lambda own: revisions(own, options.replicates, options.seed), "model"
+            one_by_one, lambda of_model: revisions(of_model, options.replicates, options.seed), "model"
         )
     grouped = tasks.groupby(["model", "condition"], sort=False)
     accuracy = grouped["correct"].agg(right="mean", n="count", asked="size")
@@ -190,10 +190,10 @@ def ability_sentence(both: pd.DataFrame, column: str, words: str) -> str:
     known = both[["score", column]].dropna()
     if len(known) <= FEWEST_MODELS or (known.nunique() == 1).any():
         return f"no rank correlation of score and {words}: too few pairs of model and condition that differ in both"
-    found = spearmanr(known["score"], known[column])
+    correlation = spearmanr(known["score"], known[column])
     return (
         f"rank correlation of score and {words} over {len(known)} pairs of model and condition: "
-        f"{found.statistic:.2f} (p = {found.pvalue:.2g}); conditions of one model are not independent"
+        f"{correlation.statistic:.2f} (p = {correlation.pvalue:.2g}); conditions of one model are not independent"
     )
 
 
@@ -201,17 +201,17 @@ def scores_of(ratings: pd.DataFrame) -> pd.DataFrame:
     """Mean and stability for each model, condition and presentation, with what could not be read."""
     rows = []
     keys = ["model", "condition", "presentation"]
-    for key, own in ratings[ratings["follow_up"] == ""].groupby(keys, sort=False):
-        table = own.pivot(index="item", columns="administration", values="said")
+    for key, of_one in ratings[ratings["follow_up"] == ""].groupby(keys, sort=False):
+        table = of_one.pivot(index="item", columns="administration", values="said")
         icc, (share, n_items) = intraclass_correlation(table), identical_share(table)
-        n_unread = int(own["said"].isna().sum())
-        row = {**dict(zip(keys, key, strict=True)), "n": len(own), "n_unread": n_unread}
+        n_unread = int(of_one["said"].isna().sum())
+        row = {**dict(zip(keys, key, strict=True)), "n": len(of_one), "n_unread": n_unread}
         levels = {
-            "mean": balanced_mean(own),
-            "expected": balanced_mean(own, "expected"),
-            "commonest": own["said"].value_counts(normalize=True).max(),
+            "mean": balanced_mean(of_one),
+            "expected": balanced_mean(of_one, "expected"),
+            "commonest": of_one["said"].value_counts(normalize=True).max(),
         }
-        row |= levels if n_unread <= len(own) / 2 else dict.fromkeys(levels, float("nan"))
+        row |= levels if n_unread <= len(of_one) / 2 else dict.fromkeys(levels, float("nan"))
         row |= {"icc_a1": icc.single, "icc_low": icc.single_low, "icc_high": icc.single_high, "icc_ak": icc.average}
         rows.append(row | {"identical": share, "items_read": n_items})
     return pd.DataFrame(rows)
@@ -221,8 +221,8 @@ def coherence_of(ratings: pd.DataFrame) -> pd.DataFrame:
     """Alpha over models, each one's mean over its administrations a person; blank under three models."""
     rows = []
     first = ratings[ratings["follow_up"] == ""]
-    for (condition, presentation), own in first.groupby(["condition", "presentation"], sort=False):
-        table = own.pivot_table(index="model", columns="item", values="rating", dropna=False)
+    for (condition, presentation), of_condition in first.groupby(["condition", "presentation"], sort=False):
+        table = of_condition.pivot_table(index="model", columns="item", values="rating", dropna=False)
         n_models = int(table.notna().all(axis=1).sum())
         alpha = cronbach_alpha(table) if n_models >= FEWEST_MODELS else float("nan")
         rows.append({"condition": condition, "presentation": presentation, "n_models": n_models, "alpha": alpha})

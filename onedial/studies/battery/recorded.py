@@ -87,10 +87,10 @@ class _Answering:
         Raises:
             NotRecorded: before anything is answered, where an answer is missing.
         """
-        found = [self.of.find(self.seed, prompt, instrument) for prompt in prompts]
-        if lacking := [prompt for prompt, each in zip(prompts, found, strict=True) if each is None]:
+        records = [self.of.find(self.seed, prompt, instrument) for prompt in prompts]
+        if lacking := [prompt for prompt, each in zip(prompts, records, strict=True) if each is None]:
             raise NotRecorded(self._refusal(lacking, len(prompts), instrument))
-        for place, each in enumerate(found):
+        for place, each in enumerate(records):
             if each is not None:
                 yield replace(_read_again(each, instrument), place=place)
 
@@ -128,13 +128,13 @@ def read_record(path: str, store: Store) -> dict[str, Recorded]:
     Raises:
         InputError: there is no such record, or a line of it cannot be used.
     """
-    found: dict[str, Recorded] = {}
+    recorded: dict[str, Recorded] = {}
     for row in _rows(Path(path)):
-        one = found.setdefault(row["respondent"], Recorded(row["respondent"], path, store))
+        one = recorded.setdefault(row["respondent"], Recorded(row["respondent"], path, store))
         one.answers[row["instrument"], row["prompt"]].append(row)
-    if not found:
+    if not recorded:
         raise InputError(f"{path} holds no answers; give a run that asked models about themselves, JSONL or a log")
-    return found
+    return recorded
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
@@ -153,8 +153,8 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
             for record in run.records:
                 if record.text is not None and record.failed is None:
                     named = record.asked_as or {"respondent": run.model}
-                    said = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
-                    yield _row({**named, **said}, f"{file}, sample {record.item}")
+                    turns = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
+                    yield _row({**named, **turns}, f"{file}, sample {record.item}")
 
 
 def _row(row: dict[str, Any], where: str) -> dict[str, Any]:

@@ -46,22 +46,23 @@ class Scored:
     sentences: list[str]
 
 
-def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, seed: int) -> Scored:
+def score_self_prediction(answers: Mapping[str, pd.DataFrame], n_bootstrap: int, seed: int) -> Scored:
     """Every score of the answers to any of the three tests.
 
     Args:
-        found: test -> answers; and, where known, `benchmarks` (model, benchmark, score) and `families` (model, family).
+        answers: test -> answers; and, where known, `benchmarks` (model, benchmark, score) and `families` (model,
+            family).
 
     Raises:
         InputError: none of the tests is there, or a table lacks columns or connection.
     """
-    tests = [name for name in TESTS if name in found]
+    tests = [name for name in TESTS if name in answers]
     if not tests:
         raise InputError(f"answers to none of {', '.join(TESTS)}; give one of these tables")
-    scores = {name: TESTS[name](found[name], n_bootstrap, seed) for name in tests}
-    kin = found.get("families")
+    scores = {name: TESTS[name](answers[name], n_bootstrap, seed) for name in tests}
+    kin = answers.get("families")
     families = None if kin is None else dict(zip(kin["model"], kin["family"], strict=True))
-    matrices = {name: who_predicts_whom(name, found[name]) for name in tests}
+    matrices = {name: who_predicts_whom(name, answers[name]) for name in tests}
     crossed = {
         name: cross_prediction(each, n_bootstrap, seed, families)
         for name, each in matrices.items()
@@ -70,8 +71,8 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     tables = {f"matrix_{name}": each for name, each in matrices.items()}
     tables |= {f"cross_{name}": each for name, each in crossed.items()}
     figures = {"who_predicts_whom": draw.own_and_others(crossed)} if crossed else {}
-    if "benchmarks" in found:
-        tables["rasch"] = benchmark_abilities(found["benchmarks"])
+    if "benchmarks" in answers:
+        tables["rasch"] = benchmark_abilities(answers["benchmarks"])
     if len(tests) == len(TESTS):
         tables["means"] = mean_of_three(scores, tables.get("rasch"))
         if len(tables["means"]) >= FEWEST_MODELS:
@@ -82,13 +83,15 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     tables["beside_study"] = beside = beside_self_execution(
         scores | {name: tables[name] for name in ("means",) if name in tables}
     )
-    asked = {name: found[name].rename(columns={"model": "respondent"}) for name in tests}
+    asked = {name: answers[name].rename(columns={"model": "respondent"}) for name in tests}
     sentences = [*sentences_of(scores, crossed, families), *screening_sentences(screen_replies(asked))]
     if "means" in tables and "ability" in tables["means"]:
         means = tables["means"].dropna()
         together = means.drop(columns="ability").corrwith(means["ability"])
-        told = ", ".join(f"{str(name).replace('_', ' ')} {value:.3f}" for name, value in together.items())
-        sentences.append(f"correlation with ability over {len(means)} models: {told} (the study: {STUDY_CORRELATION})")
+        remarks = ", ".join(f"{str(name).replace('_', ' ')} {value:.3f}" for name, value in together.items())
+        sentences.append(
+            f"correlation with ability over {len(means)} models: {remarks} (the study: {STUDY_CORRELATION})"
+        )
     if same := int(beside["same"].sum()):
         sentences.append(f"{beside['as_published'].sum()} of {same} figures of the study's own models are as published")
     return Scored(scores, tables, figures, sentences)
@@ -163,12 +166,12 @@ def who_predicts_whom(test: str, answers: pd.DataFrame) -> pd.DataFrame:
 
         return pd.DataFrame({other: {one: ordered(one, other) for one in names} for other in names})
     if test == "restriction":
-        index, said, did = ["prompt_id"], "predicted", "behaved" if "behaved" in answers else "perceived"
-        coded = answers.assign(**{column: answers[column].map({"A": 1.0, "B": 0.0}) for column in (said, did)})
+        index, foretold, did = ["prompt_id"], "predicted", "behaved" if "behaved" in answers else "perceived"
+        coded = answers.assign(**{column: answers[column].map({"A": 1.0, "B": 0.0}) for column in (foretold, did)})
     else:
-        index, said, did, coded = ["word", "option"], "predicted", "listed", answers
+        index, foretold, did, coded = ["word", "option"], "predicted", "listed", answers
     coded = coded.drop_duplicates(["model", *index])
-    predicted, outcome = (coded.pivot(index=index, columns="model", values=each)[names] for each in (said, did))
+    predicted, outcome = (coded.pivot(index=index, columns="model", values=each)[names] for each in (foretold, did))
     return prediction_matrix(predicted, outcome)
 
 

@@ -64,24 +64,24 @@ def tuned_answers(
     taught = known["word"].isin(words[: len(words) // 2])
     left_out: dict[str, str] = {}
     for name in models:
-        own = known["model"] == name
-        listed, n_taught = int(known.loc[own & taught, "listed"].sum()), int((own & taught).sum())
+        of_target = known["model"] == name
+        listed, n_taught = int(known.loc[of_target & taught, "listed"].sum()), int((of_target & taught).sum())
         if min(listed, n_taught - listed) < FEWEST:
             left_out[name] = (
                 f"its lists of the taught half of the words, where they could be read, hold {listed} of {n_taught} "
                 f"option words; it takes {FEWEST} that they hold and {FEWEST} that they do not"
             )
-        elif not (own & ~taught).any():
+        elif not (of_target & ~taught).any():
             left_out[name] = "none of its lists of the other half, which are to be predicted, could be read"
     kept = [name for name in models if name not in left_out]
-    found = [pd.DataFrame(columns=COLUMNS)]
+    tables = [pd.DataFrame(columns=COLUMNS)]
     for predictor in kept if len(kept) >= FEWEST_MODELS else ():
         try:
             with run.stage(f"{predictor}, tuned"), progress_bar(len(kept), f"{predictor}, tuned") as advance:
-                found += _predictions_of(store, predictor, kept, known, taught, seed, advance)
+                tables += _predictions_of(store, predictor, kept, known, taught, seed, advance)
         except InputError as error:  # such as a model that no adapter fits
             left_out[predictor] = str(error)
-    table = pd.concat(found[1:] or found, ignore_index=True)
+    table = pd.concat(tables[1:] or tables, ignore_index=True)
     table = table[~table["predictor"].isin(left_out) & ~table["target"].isin(left_out)]
     table = table.sort_values(KEYS, kind="stable", ignore_index=True)
     return (table if table["target"].nunique() >= FEWEST_MODELS else table.iloc[:0]), left_out
@@ -125,8 +125,8 @@ def _predictions_of(
 
     model, tables = load_model(predictor), []
     for target in targets:
-        own = known["model"] == target
-        lesson, left = known[own & taught], known[own & ~taught]
+        of_target = known["model"] == target
+        lesson, left = known[of_target & taught], known[of_target & ~taught]
         with store.occasion("tuned"):
             tuned = store.respondent(predictor, Tuned(model, target, lesson, seed), seed)
             slots: list[Any] = left[["word", "option"]].to_dict("records")
@@ -147,20 +147,20 @@ def score_tuned(
     seed: int,
 ) -> tuple[pd.DataFrame | None, list[str]]:
     """The table of `tuned_prediction`, None where fewer than two models could be tuned; and what is to be said."""
-    told = [f"tuned: {name} is left out; {why}" for name, why in left_out.items()]
+    sentences = [f"tuned: {name} is left out; {why}" for name, why in left_out.items()]
     if answers.empty:
-        return None, [*told, "tuned: fewer than two models are left, and none is tuned; ask of more words"]
+        return None, [*sentences, "tuned: fewer than two models are left, and none is tuned; ask of more words"]
     table = tuned_prediction(answers, families, n_bootstrap, seed)
-    own = table[table["relation"] == "itself"].drop("mean", errors="ignore")
-    if own["accuracy"].isna().all():
-        return table, [*told, "tuned: after tuning no yes or no could be read; ask other models"]
+    itself = table[table["relation"] == "itself"].drop("mean", errors="ignore")
+    if itself["accuracy"].isna().all():
+        return table, [*sentences, "tuned: after tuning no yes or no could be read; ask other models"]
     words = (
-        f"after equal tuning the models predict their own lists with accuracy {own['accuracy'].mean():.3f} (the "
-        f"majority class alone: {own['majority'].mean():.3f})"
+        f"after equal tuning the models predict their own lists with accuracy {itself['accuracy'].mean():.3f} (the "
+        f"majority class alone: {itself['majority'].mean():.3f})"
     )
     for relation, row in table.loc["mean"].iterrows():
         low, high = row["beyond_learning_low"], row["beyond_learning_high"]
         ends = f"{low:+.3f} to {high:+.3f}" if low <= high else "too few words for an interval"
         whose = "a sibling" if relation == "sibling" else "another model"
         words += f"; {row['beyond_learning']:+.3f} ({ends}) better than {whose} does"
-    return table, [*told, words]
+    return table, [*sentences, words]

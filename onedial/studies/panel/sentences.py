@@ -64,22 +64,24 @@ def panel_in_words(case: "StudyCase") -> str:
 
 def limits(case: "StudyCase") -> list[str]:
     """What this panel is too small for, and where a number rests on a rule."""
-    found = []
+    sentences = []
     if (case.families == "").all():
-        found.append("No families are known, so relatives count as other families.")
+        sentences.append("No families are known, so relatives count as other families.")
     if case.with_scale:
         model, n_all = case.as_answered.model, case.panel.answers.shape[1]
         n = len(model.eigenvalues)
         if n < FEWEST_FOR_PARABOLA:
-            found.append(f"{n} respondents are few: how closely each follows the scale hangs on who the others are.")
+            sentences.append(
+                f"{n} respondents are few: how closely each follows the scale hangs on who the others are."
+            )
         if n < n_all:
-            found.append(f"{n_all - n} of {n_all} respondents gave only one kind of answer and have no place.")
+            sentences.append(f"{n_all - n} of {n_all} respondents gave only one kind of answer and have no place.")
         if empty := model.tetrachoric.n_zero_cell_pairs:
-            found.append(
+            sentences.append(
                 f"In {empty} of {n * (n - 1) // 2} pairs of respondents one of the four patterns of answers never "
                 "occurs: how strongly these two correlate depends on what is put into the empty cell."
             )
-    return found
+    return sentences
 
 
 def first_share(reading: "pd.Series[Any]") -> str:
@@ -126,11 +128,11 @@ def scale(readings: pd.DataFrame) -> str:
 
 def turned(respondents: pd.DataFrame, reading: "pd.Series[Any]") -> str:
     """Who answers the other way round, to stand before what is said of all; nobody where nothing is shared."""
-    found = respondents.index[respondents["loading"] <= -SALIENT]
-    if not len(found) or reading.get("n_factors") == 0:
+    reversed_names = respondents.index[respondents["loading"] <= -SALIENT]
+    if not len(reversed_names) or reading.get("n_factors") == 0:
         return ""
-    how = f"{'answers' if len(found) == 1 else 'answer'} the other way round, by a loading of −.3 or less"
-    return f"{names(found, 6)} {how} (--deep tells how surely). "
+    how = f"{'answers' if len(reversed_names) == 1 else 'answer'} the other way round, by a loading of −.3 or less"
+    return f"{names(reversed_names, 6)} {how} (--deep tells how surely). "
 
 
 def parabola(readings: pd.DataFrame) -> str:
@@ -154,12 +156,12 @@ def line(means: pd.DataFrame, stored: Stored) -> str:
             f"The panel holds {len(means)} base models with grades, and a line between models takes 3; their framings "
             "are no further models."
         )
-    found = _row(stored["confidence_accuracy"], "as is")
-    if found["slope"] != found["slope"]:
+    row = _row(stored["confidence_accuracy"], "as is")
+    if row["slope"] != row["slope"]:
         return f"The {len(means)} base models are all equally accurate: there is no line of confidence on accuracy."
     words = (
-        f"Between {found['n']:.0f} base models (framings averaged first) confidence on accuracy has a slope of "
-        f"{_slope(found)}, p = {p_value(found['p'])}. 1 is calibrated, 0 is no knowledge of who knows more."
+        f"Between {row['n']:.0f} base models (framings averaged first) confidence on accuracy has a slope of "
+        f"{_slope(row)}, p = {p_value(row['p'])}. 1 is calibrated, 0 is no knowledge of who knows more."
     )
     tell = stored.numbers("summary").get("line_of_those_that_tell")
     if tell is None:
@@ -168,18 +170,18 @@ def line(means: pd.DataFrame, stored: Stored) -> str:
     return f"{words} Between the {tell['n']} whose confidence tells, it is {number(tell['slope'], 2)} {ends}."
 
 
-def _slope(found: Mapping[str, Any]) -> str:
-    return f"{number(found['slope'], 2)} {interval(found['slope_low'], found['slope_high'], 2)}"
+def _slope(row: Mapping[str, Any]) -> str:
+    return f"{number(row['slope'], 2)} {interval(row['slope_low'], row['slope_high'], 2)}"
 
 
-def line_in_short(found: Mapping[str, Any] | None) -> str:
+def line_in_short(row: Mapping[str, Any] | None) -> str:
     """The same for a headline."""
-    if found is None or found["slope"] != found["slope"]:
+    if row is None or row["slope"] != row["slope"]:
         return "No line of confidence on accuracy can be drawn."
-    ends = f"slope {_slope(found)}"
-    if found["slope_low"] <= 0 <= found["slope_high"]:
+    ends = f"slope {_slope(row)}"
+    if row["slope_low"] <= 0 <= row["slope_high"]:
         return f"No relation between how sure models are and how much they get right is found ({ends})."
-    return f"Surer models get {'more' if found['slope'] > 0 else 'less'} right ({ends})."
+    return f"Surer models get {'more' if row['slope'] > 0 else 'less'} right ({ends})."
 
 
 def overconfidence_in_short(table: pd.DataFrame) -> str:
@@ -206,9 +208,9 @@ def overconfidence_in_short(table: pd.DataFrame) -> str:
 
 def others_in_short(table: pd.DataFrame) -> str:
     """Whether others know better what a model gets right, for a headline."""
-    own, others = _row(table, OWN), _row(table, OTHERS)
-    both = f"AUROC {number(others['auroc'], 2)} and {number(own['auroc'], 2)}"
-    if not max(own["auroc_low"], others["auroc_low"]) > CHANCE:
+    itself, others = _row(table, OWN), _row(table, OTHERS)
+    both = f"AUROC {number(others['auroc'], 2)} and {number(itself['auroc'], 2)}"
+    if not max(itself["auroc_low"], others["auroc_low"]) > CHANCE:
         return f"Neither a model's own confidence nor that of others is shown to tell what it gets right ({both})."
     low, high = others["auroc_less_low"], others["auroc_less_high"]
     words = "about as well as" if low <= 0 <= high else "better than" if low > 0 else "less well than"
@@ -228,14 +230,14 @@ def attitudes(table: pd.DataFrame) -> str:
 
 def predictors(table: pd.DataFrame, numbers: Mapping[str, Any]) -> str:
     """What tells a model's right from its wrong answers."""
-    own, others, telling = _row(table, OWN), _row(table, OTHERS), numbers["auroc_of_those_that_tell"]
+    itself, others, telling = _row(table, OWN), _row(table, OTHERS), numbers["auroc_of_those_that_tell"]
     return (
-        f"A model's own confidence tells its right from its wrong answers with an AUROC of {_auroc(own)}, the mean "
+        f"A model's own confidence tells its right from its wrong answers with an AUROC of {_auroc(itself)}, the mean "
         f"confidence of the models of other families with {_auroc(others)}, a single one of them with "
         f"{number(numbers['one_other'], 2)} on average. Among the models whose confidence tells at all, it is "
         f"{number(telling[OWN], 2)} and {number(telling[OTHERS], 2)}. Where all the other predictors are known, its "
-        f"own confidence saves {number(own['bits_more'])} bits per question "
-        f"{interval(own['bits_more_low'], own['bits_more_high'])}. A difference of AUROCs is no test of "
+        f"own confidence saves {number(itself['bits_more'])} bits per question "
+        f"{interval(itself['bits_more_low'], itself['bits_more_high'])}. A difference of AUROCs is no test of "
         "self-knowledge; the next section holds one."
     )
 

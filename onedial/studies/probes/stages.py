@@ -102,8 +102,8 @@ def predict(options: ProbeOptions, inputs: ExperimentInputs, template: PromptTem
         return stages
 
     n_kept = len(layers) * (len(inputs.questions) + len(facts)) + 4 * options.statement_layers * len(facts)
-    told = forecast(options, inputs, template, loads, {"facts": facts})
-    return f"{told}\ndisk: {4 * d_model * n_kept / 1e9:.2f} GB of activations"
+    foretold = forecast(options, inputs, template, loads, {"facts": facts})
+    return f"{foretold}\ndisk: {4 * d_model * n_kept / 1e9:.2f} GB of activations"
 
 
 def seconds_of_a_search(n_statements: int, d_model: int) -> float:

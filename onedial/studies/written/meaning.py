@@ -107,12 +107,12 @@ def pairs_to_judge(written: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFr
     table = labelled(written, asked)
     once = table.drop_duplicates(["question_id", "label"])
     shown = {(key, label): text for key, label, text in once[["question_id", "label", "text"]].to_numpy()}
-    found = {
+    texts_of = {
         (str(key), one, other): (shown[key, one], shown[key, other])
-        for (_, key), own in table.groupby(["model", "question_id"], sort=False)
-        for one, other in combinations(sorted(set(own["label"])), 2)
+        for (_, key), of_question in table.groupby(["model", "question_id"], sort=False)
+        for one, other in combinations(sorted(set(of_question["label"])), 2)
     }
-    return pd.DataFrame([[*key, *texts] for key, texts in found.items()], columns=MEANT[:-1])
+    return pd.DataFrame([[*key, *texts] for key, texts in texts_of.items()], columns=MEANT[:-1])
 
 
 def planted_pairs(questions: Sequence[Question], seed: int) -> pd.DataFrame:
@@ -120,8 +120,11 @@ def planted_pairs(questions: Sequence[Question], seed: int) -> pd.DataFrame:
     rows = []
     distractors = {each.id: each.options[1] for each in choice_items(questions, questions, seed)}
     for each in questions:
-        own = list({answer_label(text, each.rendered): text for text in reversed(each.answers)}.values())
-        pairs = {PLANTED_SAME: own[:2] if len(own) > 1 else [], PLANTED_OTHER: [own[0], distractors.get(each.id, "")]}
+        accepted = list({answer_label(text, each.rendered): text for text in reversed(each.answers)}.values())
+        pairs = {
+            PLANTED_SAME: accepted[:2] if len(accepted) > 1 else [],
+            PLANTED_OTHER: [accepted[0], distractors.get(each.id, "")],
+        }
         for kind, texts in pairs.items():
             if len(texts) == 2 and all(texts):
                 rows.append([f"{kind}{each.id}", *texts, *texts])
@@ -144,41 +147,47 @@ def check_of_judge(judged: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str, 
     table = judged[judged["question_id"].str.startswith((PLANTED_SAME, PLANTED_OTHER))]
     kinds = table["question_id"].str.startswith(PLANTED_SAME).map({True: "same", False: "other"}).rename("kind")
     grouped = table["same"].groupby(kinds)
-    found = pd.DataFrame({"n": grouped.count(), "n_unread": grouped.size() - grouped.count()})
-    found = found.reindex(["same", "other"], fill_value=0).assign(said_same=grouped.mean())
-    found["low"], found["high"] = wilson_interval(grouped.sum().reindex(found.index).fillna(0), found["n"])
-    found.insert(0, "judge", name)
-    (same, other), (n_same, n_other) = found["said_same"], found["n"]
-    if found["n"].min() == 0:
-        unread = bool(found["n_unread"].any())
+    counts = pd.DataFrame({"n": grouped.count(), "n_unread": grouped.size() - grouped.count()})
+    counts = counts.reindex(["same", "other"], fill_value=0).assign(said_same=grouped.mean())
+    counts["low"], counts["high"] = wilson_interval(grouped.sum().reindex(counts.index).fillna(0), counts["n"])
+    counts.insert(0, "judge", name)
+    (same, other), (n_same, n_other) = counts["said_same"], counts["n"]
+    if counts["n"].min() == 0:
+        unread = bool(counts["n_unread"].any())
         why = "unread in all of one kind" if unread else "none of one kind can be made of the questions"
-        return found, f"{name} is not checked on pairs of known meaning: {why}", not unread
+        return counts, f"{name} is not checked on pairs of known meaning: {why}", not unread
     says = (
         f"{name} says that two answers mean the same of {same:.0%} of {n_same} pairs of accepted answers, and of "
         f"{other:.0%} of {n_other} pairs of different ones"
     )
-    tells = bool(found["low"].iloc[0] > found["high"].iloc[1])
-    return found, says if tells else f"{says}: it does not tell them apart, and agreement by meaning is left out", tells
+    tells = bool(counts["low"].iloc[0] > counts["high"].iloc[1])
+    return (
+        counts,
+        says if tells else f"{says}: it does not tell them apart, and agreement by meaning is left out",
+        tells,
+    )
 
 
 def agreement_of_meanings(
-    judged: pd.DataFrame, questions: Sequence[Question], own: pd.DataFrame
+    judged: pd.DataFrame, questions: Sequence[Question], written: pd.DataFrame
 ) -> tuple[pd.DataFrame, Mapping[str, float]]:
     """Semantic entropy and its kin of every question of one model.
 
     Args:
-        own: its answers, with mean_log_p of each sample's tokens, nan where they were not read.
+        written: its answers, with mean_log_p of each sample's tokens, nan where they were not read.
 
     Returns:
         question x `MEANING_SURER`, nan where nothing was read or a judgement is unread; and counts: questions judged,
         with an unread judgement, judgements, triples, and how many of these are not transitive.
     """
-    said = dict(zip(judged[PAIR].itertuples(index=False, name=None), judged["same"], strict=True))
+    same_meaning = dict(zip(judged[PAIR].itertuples(index=False, name=None), judged["same"], strict=True))
     rows = {each.id: dict.fromkeys(MEANING_SURER, np.nan) for each in questions}
     counts = dict.fromkeys(("questions", "n_unread", "judgements", "triples", "intransitive"), 0)
-    for key, some in labelled(own, {each.id: each.rendered for each in questions}).groupby("question_id", sort=False):
+    for key, some in labelled(written, {each.id: each.rendered for each in questions}).groupby(
+        "question_id", sort=False
+    ):
         every = combinations(sorted(set(some["label"])), 2)
-        pairs = {(one, other): said.get((key, one, other), np.nan) for one, other in every}
+        pairs = {(one, other): same_meaning.get((key, one, other), np.nan) for one, other in every}
         if (some["sample"] == 0).all():
             continue
         if any(map(np.isnan, pairs.values())):
@@ -192,17 +201,17 @@ def agreement_of_meanings(
 
 
 def _of_one_question(
-    own: pd.DataFrame, pairs: Mapping[tuple[str, str], float]
+    written: pd.DataFrame, pairs: Mapping[tuple[str, str], float]
 ) -> tuple[tuple[float, float, float, float], int, int]:
     """Its four scores, triples that are not transitive, and triples, by what is said of each pair of labels."""
-    drawn, first = own[own["sample"] > 0], own.loc[own["sample"] == 0, "label"].tolist()
+    drawn, first = written[written["sample"] > 0], written.loc[written["sample"] == 0, "label"].tolist()
     labels, others = drawn["label"].tolist(), sorted(set(drawn["label"]))
 
     def alike(one: str, other: str) -> bool:
         return one == other or pairs[min(one, other), max(one, other)] == 1
 
     clusters = meaning_clusters(len(labels), lambda one, other: alike(labels[one], labels[other]))
-    found = meaning_agreement(clusters, drawn["mean_log_p"].to_numpy(float))
+    agreement = meaning_agreement(clusters, drawn["mean_log_p"].to_numpy(float))
     kin = float(np.mean([alike(first[0], each) for each in labels])) if first else float("nan")
-    scores = (found.semantic_entropy, found.discrete_semantic_entropy, found.largest, kin)
+    scores = (agreement.semantic_entropy, agreement.discrete_semantic_entropy, agreement.largest, kin)
     return scores, *intransitive(len(others), lambda one, other: alike(others[one], others[other]))

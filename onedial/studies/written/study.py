@@ -61,9 +61,9 @@ _SHOWN = PromptTemplate(
     ("question", "answer"),
 )
 PROMPTS: dict[str, Callable[[str, str], Prompt]] = {
-    "question": lambda asked, said: CLOSED_BOOK.prompt(asked),
-    "without": lambda asked, said: CLOSED_BOOK.prompt("..."),
-    "shown": lambda asked, said: _SHOWN.fill(asked, answer=said),
+    "question": lambda asked, answer: CLOSED_BOOK.prompt(asked),
+    "without": lambda asked, answer: CLOSED_BOOK.prompt("..."),
+    "shown": lambda asked, answer: _SHOWN.fill(asked, answer=answer),
 }
 """What an answer's tokens are read after: its question, none, and its question with the answer shown."""
 _READ = Instrument("tokens of answers", CLOSED_BOOK.template, TEXT, TokenReader({}))
@@ -87,7 +87,7 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
     loaded = start.load_in_turn(options.model)
     with start.begin(notes) as run:
         store.opens(run.file(ANSWERS))
-        found: list[tuple[pd.DataFrame, ...]] = []
+        by_model: list[tuple[pd.DataFrame, ...]] = []
         for name, model in loaded:
             with run.stage(name):
                 with start.writing(model):
@@ -95,8 +95,8 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
                 texts = first_answers(written)
                 tokens = read(name, model, questions, texts)
                 written = written.assign(mean_log_p=read_samples(name, model, questions, written) if judge else np.nan)
-                found.append((written, tokens, ask(store, name, model, questions, texts, reports, notes)))
-        written, tokens, asked = (pd.concat(each) for each in zip(*found, strict=True))
+                by_model.append((written, tokens, ask(store, name, model, questions, texts, reports, notes)))
+        written, tokens, asked = (pd.concat(each) for each in zip(*by_model, strict=True))
         written = written.sort_values(WRITTEN[:3], kind="stable", ignore_index=True)
         judged = None
         if judge and named:
@@ -113,11 +113,11 @@ def foreseen(questions: Sequence[Question], reports: Sequence[str], options: Wri
     """What each model is asked, and its answers' tokens read after, at most, since what is not written is not read;
     and what a judge of meanings is asked.
     """
-    said = "x" * CHARACTERS_PER_TOKEN * TOKENS_WRITTEN["closed book"]
+    text = "x" * CHARACTERS_PER_TOKEN * TOKENS_WRITTEN["closed book"]
     drawn = [CLOSED_BOOK.prompt(each.rendered) for each in questions] * options.samples
-    read = [prompt(each.rendered, said) for prompt in PROMPTS.values() for each in questions]
+    read = [prompt(each.rendered, text) for prompt in PROMPTS.values() for each in questions]
     read += drawn if options.same_meaning else []
-    items = [Item(each.id, {"question": each.rendered, "answer": said}) for each in questions]
+    items = [Item(each.id, {"question": each.rendered, "answer": text}) for each in questions]
     asks = []
     for name in options.model:
         asks.append(Ask(name, None, [CLOSED_BOOK.prompt(each.rendered) for each in questions] + drawn, CLOSED_BOOK))
@@ -128,7 +128,7 @@ def foreseen(questions: Sequence[Question], reports: Sequence[str], options: Wri
             asks += SELF_REPORTS[report].asks(name, items if of_answers else shown)
     if options.same_meaning:
         n_pairs = len(options.model) * math.comb(1 + options.samples, 2)
-        pairs = [Item(each.id, {"question": each.rendered, "one": said, "other": said}) for each in questions] * n_pairs
+        pairs = [Item(each.id, {"question": each.rendered, "one": text, "other": text}) for each in questions] * n_pairs
         pairs += pairs[:1] * 2 * MOST_PLANTED
         asks += SAME_MEANING.asks(options.same_meaning, pairs, provider_model(options.same_meaning))
     return asks
@@ -163,11 +163,11 @@ def read(name: str, model: OpenModel, questions: Sequence[Question], texts: Mapp
     rows = []
     with progress_bar(len(PROMPTS), f"{name}: tokens") as advance:
         for way, prompt in PROMPTS.items():
-            said = [texts[each.id] for each in asked]
-            prompts = [prompt(each.rendered, text) for each, text in zip(asked, said, strict=True)]
-            for each, found in zip(asked, read_written(model, prompts, said) if asked else [], strict=True):
-                numbers = (getattr(found.statistics, column) for column in STATISTICS)
-                tokens = zip(found.starts, found.ends, *numbers, strict=True)
+            shown_texts = [texts[each.id] for each in asked]
+            prompts = [prompt(each.rendered, text) for each, text in zip(asked, shown_texts, strict=True)]
+            for each, reading in zip(asked, read_written(model, prompts, shown_texts) if asked else [], strict=True):
+                numbers = (getattr(reading.statistics, column) for column in STATISTICS)
+                tokens = zip(reading.starts, reading.ends, *numbers, strict=True)
                 rows += [[name, each.id, way, place, *token] for place, token in enumerate(tokens)]
             advance(1)
     return pd.DataFrame(rows, columns=TOKENS)
@@ -179,10 +179,12 @@ def read_samples(name: str, model: OpenModel, questions: Sequence[Question], wri
     means = pd.Series(np.nan, written.index)
     drawn = written[(written["sample"] > 0) & (written["text"] != "")]
     with progress_bar(drawn["sample"].nunique(), f"{name}: samples read") as advance:
-        for _, own in drawn.groupby("sample"):
-            found = read_written(model, [prompts[key] for key in own["question_id"]], own["text"].tolist())
-            likely = [float(each.statistics.log_p.mean()) if len(each.statistics) else np.nan for each in found]
-            means.loc[own.index] = np.array(likely)
+        for _, of_sample in drawn.groupby("sample"):
+            readings = read_written(
+                model, [prompts[key] for key in of_sample["question_id"]], of_sample["text"].tolist()
+            )
+            likely = [float(each.statistics.log_p.mean()) if len(each.statistics) else np.nan for each in readings]
+            means.loc[of_sample.index] = np.array(likely)
             advance(1)
     return means
 
@@ -197,7 +199,7 @@ def ask(
     notes: Notes,
 ) -> pd.DataFrame:
     """Self-reports about the same questions and answers: `ASKED`."""
-    found = [pd.DataFrame(columns=ASKED)]
+    tables = [pd.DataFrame(columns=ASKED)]
     respondent = store.respondent(name, LocalRespondent(model))
     with progress_bar(None, f"{name}: asked") as advance, store.occasion("asked", advance):
         for report in reports:
@@ -213,14 +215,14 @@ def ask(
                 notes.tell(f"{report} is left out for {name}: {error}")
                 continue
             table = scores.rename("score").rename_axis("question_id").reset_index()
-            found.append(table.assign(model=name, report=report)[ASKED])
-    return pd.concat(found[1:] or found, ignore_index=True)
+            tables.append(table.assign(model=name, report=report)[ASKED])
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
 def first_answers(written: pd.DataFrame) -> dict[str, str]:
     """Question id -> the likeliest answer of one model; blank ones are left out."""
-    own = written[(written["sample"] == 0) & (written["text"] != "")]
-    return dict(zip(own["question_id"], own["text"], strict=True))
+    answered = written[(written["sample"] == 0) & (written["text"] != "")]
+    return dict(zip(answered["question_id"], answered["text"], strict=True))
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------
@@ -271,17 +273,17 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
         tables["judge"], sentence, tells = check_of_judge(every.judged, judge)
         sentences.append(sentence)
     for name in options.model:
-        own = every.of(name)
-        told = scores_of_tokens(own)
-        agreed, votes[name] = agreement_of_samples(own)
+        of_model = every.of(name)
+        token_scores = scores_of_tokens(of_model)
+        agreed, votes[name] = agreement_of_samples(of_model)
         meant = agreed[[]]
         if every.judged is not None:
-            found, meanings[name] = agreement_of_meanings(every.judged, own.questions, own.written)
-            meant = found if tells else meant
+            meaning, meanings[name] = agreement_of_meanings(every.judged, of_model.questions, of_model.written)
+            meant = meaning if tells else meant
         turned = meant * pd.Series(MEANING_SURER).reindex(meant.columns)
-        surer = pd.concat([told * pd.Series(SURER), agreed, turned, own.said], axis=1)
-        correct = own.first["correct"]
-        signals[name] = signal_table(surer, correct, own.topics, None, options.replicates, options.seed)
+        surer = pd.concat([token_scores * pd.Series(SURER), agreed, turned, of_model.said], axis=1)
+        correct = of_model.first["correct"]
+        signals[name] = signal_table(surer, correct, of_model.topics, None, options.replicates, options.seed)
         known = signals[name].dropna(subset=["low"])
         telling = ", ".join(map(str, known.index[known["low"] > CHANCE])) or "none"
         sentences.append(
@@ -301,29 +303,31 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
     end_self_report(run, "What tells right answers from wrong ones?", sentences, tables, answers, drawn)
 
 
-def scores_of_tokens(own: Answered) -> pd.DataFrame:
+def scores_of_tokens(of_model: Answered) -> pd.DataFrame:
     """Question x `SURER` of one model, as they are."""
-    texts = {question.id: question.rendered for question in own.questions}
+    texts = {question.id: question.rendered for question in of_model.questions}
     rows = {}
-    for key, some in own.tokens.groupby("question_id", sort=False):
+    for key, some in of_model.tokens.groupby("question_id", sort=False):
         by = {way: some[some["prompt"] == way].sort_values("token") for way in PROMPTS}
-        found = {way: TokenStatistics(*(part[column].to_numpy() for column in STATISTICS)) for way, part in by.items()}
-        spans = answer_spans(str(own.first.at[key, "text"]), texts[str(key)])
+        statistics = {
+            way: TokenStatistics(*(part[column].to_numpy() for column in STATISTICS)) for way, part in by.items()
+        }
+        spans = answer_spans(str(of_model.first.at[key, "text"]), texts[str(key)])
         marks = [
             any(start < stop and end > begin for begin, stop in spans)
             for start, end in by["question"][["start", "end"]].to_numpy()
         ]
-        lifts = question_lift(found["question"], found["without"])
-        stays = {"stays when shown": shown_lift(found["question"], found["shown"])}
-        rows[key] = token_scores(found["question"], marks) | lifts | stays
-    return pd.DataFrame.from_dict(rows, orient="index").reindex(index=own.first.index, columns=list(SURER))
+        lifts = question_lift(statistics["question"], statistics["without"])
+        stays = {"stays when shown": shown_lift(statistics["question"], statistics["shown"])}
+        rows[key] = token_scores(statistics["question"], marks) | lifts | stays
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(index=of_model.first.index, columns=list(SURER))
 
 
-def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]:
+def agreement_of_samples(of_model: Answered) -> tuple[pd.DataFrame, dict[str, float]]:
     """Agreement of the samples (of the likeliest answer with them, too), and what voting corrects and spoils."""
-    texts = {question.id: question.rendered for question in own.questions}
-    pairs = own.written[["text", "question_id"]].to_numpy()
-    labels = own.written.assign(label=[answer_label(text, texts[key]) or "" for text, key in pairs])
+    texts = {question.id: question.rendered for question in of_model.questions}
+    pairs = of_model.written[["text", "question_id"]].to_numpy()
+    labels = of_model.written.assign(label=[answer_label(text, texts[key]) or "" for text, key in pairs])
     drawn = labels[labels["sample"] > 0].sort_values(["question_id", "sample"])
     columns = ["sample agreement", "beyond chance", "agrees with the likeliest"]
     if drawn.empty:
@@ -332,11 +336,11 @@ def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]
     samples = [[str(each) if each else None for each in by[key]["label"]] for key in texts]
     first = labels[labels["sample"] == 0].set_index("question_id")
     rows, before, after = {}, [], []
-    for key, said, habit in zip(texts, samples, habits(samples), strict=True):
-        found, likeliest = sample_agreement(said, habit=habit), first.at[key, "label"]
-        same = sum(each == likeliest for each in said) / len(said) if likeliest else float("nan")
-        rows[key] = [found.agreement, found.beyond_chance, same]
-        voted = by[key].loc[by[key]["label"] == found.answer, "correct"]
+    for key, labels_drawn, habit in zip(texts, samples, habits(samples), strict=True):
+        agreement, likeliest = sample_agreement(labels_drawn, habit=habit), first.at[key, "label"]
+        same = sum(each == likeliest for each in labels_drawn) / len(labels_drawn) if likeliest else float("nan")
+        rows[key] = [agreement.agreement, agreement.beyond_chance, same]
+        voted = by[key].loc[by[key]["label"] == agreement.answer, "correct"]
         before.append(number(first, key, "correct"))
         after.append(float(voted.iloc[0]) if len(voted) else float("nan"))
     votes: dict[str, float] = {"samples": len(samples[0])}

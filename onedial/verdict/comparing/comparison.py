@@ -126,8 +126,8 @@ class Comparison:
         numbers = {name: _spread(judged[name].astype(float), float(first[name])) for name in NUMBERS}
         same = {name: int((judged[name] == first[name]).sum()) for name in ("reproduced", "dial")}
         counts = {name: answers[name].value_counts().to_dict() for name in same}
-        told = {"n_runs": len(answers), "n_judged": len(judged), "numbers": numbers, "answers": counts, "same": same}
-        return told | {"sentence": self._sentence(len(judged), numbers, same, first)}
+        counted = {"n_runs": len(answers), "n_judged": len(judged), "numbers": numbers, "answers": counts, "same": same}
+        return counted | {"sentence": self._sentence(len(judged), numbers, same, first)}
 
     def _sentence(
         self, n_judged: int, numbers: Mapping[str, Any], same: Mapping[str, int], first: "pd.Series[Any]"

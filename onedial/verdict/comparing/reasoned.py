@@ -95,8 +95,8 @@ def compare_reasoned(direct: Case, reasoned: Case) -> ReasonedComparison:
     [1.0, 0.0]
     """
     rows = direct.questions.get_indexer(reasoned.questions)
-    said = direct.answers[rows][:, np.searchsorted(direct.magnitudes, reasoned.magnitudes)]
-    both, n, unread = count(reasoned.answers, said), len(rows), np.isnan(reasoned.answers)
+    direct_answers = direct.answers[rows][:, np.searchsorted(direct.magnitudes, reasoned.magnitudes)]
+    both, n, unread = count(reasoned.answers, direct_answers), len(rows), np.isnan(reasoned.answers)
     settings = pd.DataFrame({"magnitude": reasoned.magnitudes, "n": n, "n_unread": unread.sum(axis=0)})
     settings["n_both"] = both.n.astype(int)
     for name, yes in (("reasoned", both.predicted), ("direct", both.given)):

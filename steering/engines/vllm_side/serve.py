@@ -81,15 +81,15 @@ class Writer:
     def step(self) -> list[tuple[str, list[int], list[dict[str, float]], bool]]:
         """Write on for a moment: the new tokens of each request that has any, what was asked of their log
         probabilities, and whether it has ended."""
-        until, told = time.monotonic() + STEP_SECONDS, []
+        until, outputs = time.monotonic() + STEP_SECONDS, []
         while self.engine.has_unfinished_requests():
             for output in self.engine.step():
                 (written,) = output.outputs
                 scores = [{str(t): p.logprob for t, p in place.items()} for place in written.logprobs or ()]
-                told.append((output.request_id, list(written.token_ids), scores, output.finished))
+                outputs.append((output.request_id, list(written.token_ids), scores, output.finished))
             if time.monotonic() > until:
                 break
-        return told
+        return outputs
 
     def drop(self, names: list[str]) -> None:
         """Write no further to these."""
@@ -112,10 +112,10 @@ def serve() -> None:
                 writer, gave = Writer(**arguments), None
             else:
                 gave = getattr(writer, method)(**arguments)
-            told = [True, gave]
+            reply = [True, gave]
         except Exception as error:  # vLLM raises of many kinds; whoever asked says which
-            told = [False, f"{type(error).__name__}: {error}"]
-        print(json.dumps(told), file=answers, flush=True)
+            reply = [False, f"{type(error).__name__}: {error}"]
+        print(json.dumps(reply), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Pushes:
     def spans(self) -> dict[int, list[tuple[int, int, int, float, float]]]:
         """Layer -> the tokens of this forward that are pushed there: first and last + 1, direction, along, share."""
         batch, starts = self._runner.input_batch, self._runner.query_start_loc.np
-        found = defaultdict(list)
+        by_layer = defaultdict(list)
         for row, name in enumerate(batch.req_ids):
             push = (self._runner.requests[name].sampling_params.extra_args or {}).get("push")
             if push is None:
@@ -64,8 +64,8 @@ class Pushes:
             first, last = max(int(starts[row]), begin + shift), min(int(starts[row + 1]), end + shift)
             if first < last:
                 for layer, direction, along, share in edits:
-                    found[layer].append((first, last, direction, along, share))
-        return found
+                    by_layer[layer].append((first, last, direction, along, share))
+        return by_layer
 
     def _before_forward(self, module: nn.Module, inputs: Any) -> None:
         device = self.directions.device
