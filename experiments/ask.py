@@ -120,7 +120,7 @@ def written(options: WrittenOptions, notes: Notes) -> None:
     it), written.csv, tokens.parquet, signals.csv (AUROC of each score for being right, with intervals over topics),
     votes.csv, a figure, and report.html with answers to look through. Local models only.
     """
-    from onedial.studies.written.study import score_written
+    from onedial.studies.written.written_study import score_written
 
     score_written("score_written", options, notes)
 

@@ -37,8 +37,8 @@ def compare(options: DialOptions, notes: Notes) -> None:
     from onedial.report.dials import DIAL_RESULTS, WORDS
     from onedial.show.ending import Opening, end
     from onedial.show.results import Stored
-    from onedial.studies.dials.stages import STAGES, loads
-    from onedial.studies.dials.study import DialStudy
+    from onedial.studies.dials.dials_stages import STAGES, loads
+    from onedial.studies.dials.dials_study import DialStudy
     from steering.vectors import check_making
 
     if options.dry_run:

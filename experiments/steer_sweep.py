@@ -28,6 +28,18 @@ PROGRAM = "steer_sweep"
 
 
 def steer_sweep(options: SweepOptions, notes: Notes) -> None:
+    """Prepare the subject, go through the stages, judge.
+
+    From here to a margin, and from the margins to the verdict:
+
+        STAGES                       onedial/studies/sweep/sweep_stages.py     what a run does, in order, and what it costs
+        sweep_questions              onedial/studies/sweep/stage_functions.py  one stage
+        SweepStudy.fill              onedial/studies/sweep/sweep_study.py      asks what a table lacks, keeps each batch
+        sweep                        steering/sweeping.py                      questions x magnitudes
+        answers_along, read_along    steering/reading.py                       batches, memory, processes
+        FastRunner.start, .steer     onedial/models/forward/runner.py          the model itself
+        SweepRun.judge, judge        onedial/verdict                           tables to verdict.json
+    """
     from onedial.asking.prompts import load_prompt
     from onedial.asking.rewording import reversed_wording
     from onedial.panels.questions.facts import load_facts
@@ -44,8 +56,8 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from onedial.models.prompt_set import PromptSet
         from onedial.models.threads import quiet_libraries
         from onedial.studies.sweep.planning import first_prompt, prompts_beside
-        from onedial.studies.sweep.stages import STAGES, judge_sweep, loads
-        from onedial.studies.sweep.study import SweepStudy, begin_sweep, watch_sweep
+        from onedial.studies.sweep.sweep_stages import STAGES, judge_sweep, loads
+        from onedial.studies.sweep.sweep_study import SweepStudy, begin_sweep, watch_sweep
         from steering.planning.readability import check_readability
         from steering.vectors import check_making
 

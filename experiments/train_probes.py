@@ -48,8 +48,8 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     from onedial.models.prompt_set import PromptSet
     from onedial.show.ending import end
     from onedial.show.results import Stored
-    from onedial.studies.probes.stages import STAGES, predict
-    from onedial.studies.probes.study import Study
+    from onedial.studies.probes.probes_stages import STAGES, predict
+    from onedial.studies.probes.probes_study import Study
     from probes.results import PROBE_RESULTS, WORDS, opening_of
 
     start = Start(PROGRAM, options, f"probes-{options.model}")

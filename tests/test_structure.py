@@ -194,3 +194,33 @@ def test_import_onedial_gives_its_names_and_loads_nothing():
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
     onedial = importlib.import_module("onedial")
     assert all(getattr(onedial, name) is not None for name in onedial.__all__)
+
+
+SAY_NOTHING = {"own", "found", "said", "told"}
+LONGEST_TEST_NAME = 70
+
+
+def names_bound(tree: ast.AST) -> set[str]:
+    """Variables and parameters; a field of a class is named by what it holds for others."""
+    fields = {
+        id(line.target)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.ClassDef)
+        for line in each.body
+        if isinstance(line, ast.AnnAssign)
+    }
+    stored = {
+        each.id
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and id(each) not in fields
+    }
+    return stored | {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+
+
+def test_names_say_what_they_hold():
+    for folder in ("onedial", "steering", "probes", "experiments", "scripts", "docs", "tests"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            assert not names_bound(tree) & SAY_NOTHING, file
+            functions = [each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+            assert not [name for name in functions if name.startswith("test_") and len(name) > LONGEST_TEST_NAME], file

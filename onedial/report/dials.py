@@ -1,4 +1,4 @@
-"""The results of dials side by side at equal yes rates: of a `onedial.studies.dials.study.DialStudy`."""
+"""The results of dials side by side at equal yes rates: of a `onedial.studies.dials.dials_study.DialStudy`."""
 
 import numpy as np
 import pandas as pd

@@ -47,7 +47,7 @@ def experiment(tmp_path_factory):
 @pytest.fixture
 def steer(experiment, call, tmp_path, monkeypatch):
     """Runs the command on these inputs, up to its report; returns the run and what was printed."""
-    monkeypatch.setattr("onedial.studies.sweep.stages.end_sweep", lambda run: run.path / "report.html")
+    monkeypatch.setattr("onedial.studies.sweep.sweep_stages.end_sweep", lambda run: run.path / "report.html")
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")

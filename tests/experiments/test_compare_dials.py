@@ -9,8 +9,8 @@ from tiny_experiment import ROOT, as_arguments, assert_bounded, counted, foretol
 from tiny_models import tiny_model
 
 from onedial.asking.poles import POLES
-from onedial.studies.dials.stages import loads
-from onedial.studies.dials.study import DialStudy
+from onedial.studies.dials.dials_stages import loads
+from onedial.studies.dials.dials_study import DialStudy
 from onedial.studies.options.dials import DialOptions
 from steering.planning.forecast import Size
 

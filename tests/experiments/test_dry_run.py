@@ -7,7 +7,7 @@ from tiny_experiment import STEER_SWEEP, assert_bounded, foretold
 from tiny_models import tiny_model
 
 from onedial.studies.options.sweep import SweepOptions
-from onedial.studies.sweep.stages import loads
+from onedial.studies.sweep.sweep_stages import loads
 from steering.causes import MEDIATION_DRAWN
 from steering.effects.side_effects import REVERSED_SETTINGS
 from steering.planning.forecast import Size, sketch_of

@@ -31,8 +31,8 @@ def finished(options, tmp_path_factory):
     with counted() as asked:
         assert run_here(TRAIN_PROBES, *as_arguments(options | {"out": folder})) == 0
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("onedial.studies.probes.stages.seconds_of_a_layer", lambda *about: 1.0)
-        patched.setattr("onedial.studies.probes.stages.seconds_of_a_search", lambda *about: 1.0)
+        patched.setattr("onedial.studies.probes.probes_stages.seconds_of_a_layer", lambda *about: 1.0)
+        patched.setattr("onedial.studies.probes.probes_stages.seconds_of_a_search", lambda *about: 1.0)
         patched.setattr("onedial.studies.start.Start.load_subject", lambda *about: pytest.fail("a model is loaded"))
         assert_bounded(foretold(TRAIN_PROBES, options), asked)
     return folder

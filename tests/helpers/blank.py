@@ -17,7 +17,7 @@ def draw_nothing(patch=setattr):
 
 def report_nothing(patch=setattr):
     """A sweep is judged as ever, and its page is an empty file; for tests that read its tables."""
-    patch(importlib.import_module("onedial.studies.sweep.stages"), "end_sweep", empty_page)
+    patch(importlib.import_module("onedial.studies.sweep.sweep_stages"), "end_sweep", empty_page)
 
 
 def empty_page(run):

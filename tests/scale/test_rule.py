@@ -56,7 +56,8 @@ def test_a_trivial_objection_does_not_hide_what_could_not_be_seen():
     assert verdict(SHARED, [], []).endswith("Nothing found here speaks against one scale for all.")
 
 
-def test_what_counts_is_certain_and_large_and_what_is_unseen_is_rather_missed():
+def test_what_counts_is_certain_and_large():
+    """What counts is certain and large and what is unseen is rather missed."""
     rule = OBJECTIONS["pair"]
     assert rule.counts(0.01, -0.2)
     assert not rule.counts(0.01, 0.1)

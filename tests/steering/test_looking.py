@@ -37,7 +37,7 @@ def hidden(model, ids, layer):
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gemma2", "gpt2"])
-def test_tokens_are_raised_by_what_norm_and_unembedding_make_of_the_direction(architecture):
+def test_tokens_are_raised_by_norm_and_unembedding(architecture):
     """RMS norms by their scale, LayerNorm with its mean taken off, Gemma's scale of 1 + w and its cap on logits."""
     model = tiny_model(architecture)
     (vector,) = vectors_at(model, [1])

@@ -44,7 +44,8 @@ def test_every_kind_is_tried_here():
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_a_notebook_gets_a_picture_and_an_escaped_table_and_nothing_that_runs(look):
+def test_a_notebook_gets_a_picture_and_an_escaped_table(look):
+    """A notebook gets a picture and an escaped table and nothing that runs."""
     shown = look._repr_html_()
     picture = base64.b64decode(re.search(r"data:image/png;base64,([^\"]+)", shown)[1])
     assert picture.startswith(b"\x89PNG")
@@ -54,7 +55,8 @@ def test_a_notebook_gets_a_picture_and_an_escaped_table_and_nothing_that_runs(lo
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_it_draws_into_given_axes_and_returns_them_and_opens_none_by_itself(look):
+def test_it_draws_into_given_axes_and_returns_them(look):
+    """It draws into given axes and returns them and opens none by itself."""
     pyplot.close("all")
     look._repr_html_()
     assert not pyplot.get_fignums()
@@ -73,7 +75,8 @@ def test_picture_and_table_are_shown_apart(monkeypatch):
     assert displayed == [{"image/png"}, {"text/html"}]
 
 
-def test_long_tables_are_cut_and_coloured_tokens_stand_in_the_order_of_their_colours():
+def test_long_tables_are_cut():
+    """Long tables are cut and coloured tokens stand in the order of their colours."""
     many = Look(pd.DataFrame({"x": range(99), "y": range(99)}), "many", "points", "x", "y")
     assert many._repr_html_().count("<tr") < 12
     assert len(many.to_frame()) == 99

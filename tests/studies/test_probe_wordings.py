@@ -5,7 +5,7 @@ import pytest
 from onedial.asking.questions import Question
 from onedial.core.notices import Notice
 from onedial.panels.questions.question_files import load_questions
-from onedial.studies.probes.study import wordings_of
+from onedial.studies.probes.probes_study import wordings_of
 
 
 def asked(*given):

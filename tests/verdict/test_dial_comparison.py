@@ -105,7 +105,7 @@ def test_unreached_rates_do_not_count():
     assert np.isnan(row["order_gain"])
 
 
-def test_a_rate_at_which_the_dial_stands_elsewhere_on_the_test_split_is_void():
+def test_a_rate_missed_on_the_test_split_is_void():
     """At .5 the dial says yes to .3 of the test questions: nothing is compared there, but the fitting split chooses."""
     answers, placed, kinds, panel, splits = planted(0, 0.8)
     plain = compared(answers, placed, kinds, panel, splits)

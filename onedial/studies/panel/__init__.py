@@ -5,6 +5,6 @@ case     what is computed, each thing once      readings  the factor of every wa
 results  tables, figures and sections           sentences, words.yaml  what they say
 """
 
-from onedial.studies.panel.study import study_panel
+from onedial.studies.panel.panel_study import study_panel
 
 __all__ = ["study_panel"]

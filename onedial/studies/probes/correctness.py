@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from onedial.studies.probes.study import Study
+from onedial.studies.probes.probes_study import Study
 from probes.fitting.labels import OWN_CORRECT, correct_label
 from probes.own_correctness import own_or_shared
 

@@ -7,7 +7,7 @@ from onedial.asking.yes_no import is_read
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.model import load_model
 from onedial.models.prompt_set import PromptSet
-from onedial.studies.probes.study import Floats, Study
+from onedial.studies.probes.probes_study import Floats, Study
 from probes.fitting.labels import OWN_MARGIN, OWN_YES
 from probes.fitting.measure import ProbeTask
 from probes.other_checkpoint import read_elsewhere

@@ -12,7 +12,7 @@ import pandas as pd
 
 from onedial.core.progress import progress_bar
 from onedial.models.inside.activation_store import ActivationStore
-from onedial.studies.probes.study import Floats, Study
+from onedial.studies.probes.probes_study import Floats, Study
 from probes.fitting.choice import choose_layer
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.measure import PROBE_COLUMNS, ProbeTask, measure_layer

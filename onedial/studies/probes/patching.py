@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.progress import progress_bar
-from onedial.studies.probes.study import Study
+from onedial.studies.probes.probes_study import Study
 from steering.causes import patched_margins, patching_table
 
 

@@ -6,7 +6,7 @@ transfer.csv     probes of the questions on the facts, and back       erasure.cs
 
 import pandas as pd
 
-from onedial.studies.probes.study import Study
+from onedial.studies.probes.probes_study import Study
 from probes.directions.erasure import erasure_table
 from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
 from probes.fitting.crossfit import cross_fit, of_rows

@@ -3,7 +3,7 @@
 from onedial.asking.statements import load_statements
 from onedial.core.progress import progress_bar
 from onedial.panels.questions.facts import load_facts
-from onedial.studies.probes.study import Study
+from onedial.studies.probes.probes_study import Study
 from probes.directions.contrast import CONTRAST_COLUMNS, read_without_labels
 from probes.directions.statement_streams import StatementStores
 

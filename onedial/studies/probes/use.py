@@ -3,7 +3,7 @@
 import torch
 
 from onedial.core.progress import progress_bar
-from onedial.studies.probes.study import Study
+from onedial.studies.probes.probes_study import Study
 from probes.fitting.linear import Probe
 from steering.causes import effects_of
 

@@ -2,7 +2,7 @@
 
 from onedial.asking.instruments import reasoned
 from onedial.core.progress import progress_bar
-from onedial.studies.probes.study import Study
+from onedial.studies.probes.probes_study import Study
 from probes.while_writing import TOKEN_COLUMNS, course_of, read_while_writing
 
 AT_ONCE = 32

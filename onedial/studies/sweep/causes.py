@@ -20,7 +20,7 @@ from onedial.models.processes import wait_for_all
 from onedial.panels.splits import TEST
 from onedial.stats.roc import roc_area
 from onedial.stats.solvers import METHODS, Training
-from onedial.studies.sweep.study import SweepStudy
+from onedial.studies.sweep.sweep_study import SweepStudy
 from probes.fitting.controls import shuffled_within
 from steering.causes import (
     INTERCHANGE_PAIRS,

@@ -14,7 +14,7 @@ from onedial.models.tokens import render
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts
 from onedial.studies.options.sweep import SweepOptions
-from onedial.studies.sweep.study import SweepStudy
+from onedial.studies.sweep.sweep_study import SweepStudy
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.plan import SweepPlan, make_plan

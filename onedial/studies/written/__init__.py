@@ -1,6 +1,6 @@
 """The stages of `experiments/ask.py written`: what is written, read and asked, and how far a model's samples agree in
 words (study) and in meaning (meaning)."""
 
-from onedial.studies.written.study import score_written
+from onedial.studies.written.written_study import score_written
 
 __all__ = ["score_written"]

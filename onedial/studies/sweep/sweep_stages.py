@@ -14,10 +14,10 @@ from onedial.core.run.stages import Stage, loads_of
 from onedial.panels.questions.facts import load_passages
 from onedial.report.report import end_sweep, keep_judgement
 from onedial.studies.options.sweep import SweepOptions
-from onedial.studies.sweep import asking
+from onedial.studies.sweep import stage_functions
 from onedial.studies.sweep.causes import mediate, swap_components
 from onedial.studies.sweep.planning import settle_plan
-from onedial.studies.sweep.study import SweepStudy
+from onedial.studies.sweep.sweep_study import SweepStudy
 from steering.causes import (
     INTERCHANGE_DRAWN,
     INTERCHANGE_PAIRS,
@@ -148,24 +148,31 @@ WRITTEN = 0.7
 
 STAGES: dict[str, Stage[SweepStudy]] = {
     PLANNING: Stage(settle_plan, _plan, settles=True),
-    SWEEP: Stage(asking.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
-    "controls": Stage(asking.sweep_controls, _controls, lambda o: o.controls),
-    "neutral text": Stage(asking.measure_texts, _neutral_text, lambda o: o.controls),
+    SWEEP: Stage(stage_functions.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
+    "controls": Stage(stage_functions.sweep_controls, _controls, lambda o: o.controls),
+    "neutral text": Stage(stage_functions.measure_texts, _neutral_text, lambda o: o.controls),
     "instructed thresholds": Stage(
-        asking.ask_instructed,
+        stage_functions.ask_instructed,
         lambda a: [Load(a.of("fitting", "test") * len(SURENESS))],
         lambda o: o.instructed,
     ),
-    "facts": Stage(asking.ask_facts, lambda a: [Load(a.of("facts"), [(a.middle, a.grid)], a.kind)], lambda o: o.facts),
-    "reversed wording": Stage(asking.ask_reversed, _reversed, lambda o: o.reversed),
+    "facts": Stage(
+        stage_functions.ask_facts, lambda a: [Load(a.of("facts"), [(a.middle, a.grid)], a.kind)], lambda o: o.facts
+    ),
+    "reversed wording": Stage(stage_functions.ask_reversed, _reversed, lambda o: o.reversed),
     "interchange": Stage(swap_components, _interchange, lambda o: "interchange" in o.tests, once=True),
     "mediation": Stage(mediate, _mediation, lambda o: "mediation" in o.tests, once=True),
     "texts": Stage(
-        asking.write_texts,
-        lambda a: a.written(a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS, WRITTEN),
+        stage_functions.write_texts,
+        lambda a: a.written(
+            a.some(stage_functions.N_WRITTEN),
+            len(stage_functions.WRITTEN_RATES),
+            stage_functions.WRITTEN_TOKENS,
+            WRITTEN,
+        ),
         once=True,
     ),
-    "reasoned answers": Stage(asking.write_reasons, _reasoned, lambda o: o.answer == "reasoned"),
+    "reasoned answers": Stage(stage_functions.write_reasons, _reasoned, lambda o: o.answer == "reasoned"),
 }
 """Name, in manifest and report -> the stage, in order."""
 

@@ -26,7 +26,7 @@ from onedial.models.writing import write_after
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
 from onedial.panels.splits import FITTING, TEST
 from onedial.studies.start import engine_of
-from onedial.studies.sweep.study import SweepStudy
+from onedial.studies.sweep.sweep_study import SweepStudy
 from steering.controls import word_push
 from steering.dials.dials import instructed_threshold
 from steering.effects.reasoned import reasoned_instrument, reasoned_sweep

@@ -20,9 +20,9 @@ from onedial.studies.probes.correctness import own_stage
 from onedial.studies.probes.elsewhere import elsewhere_stage
 from onedial.studies.probes.layers import facts_stage, probes_stage
 from onedial.studies.probes.patching import patching_stage
+from onedial.studies.probes.probes_study import Study
 from onedial.studies.probes.sameness import directions_stage
 from onedial.studies.probes.statements import statements_stage
-from onedial.studies.probes.study import Study
 from onedial.studies.probes.use import use_stage
 from onedial.studies.probes.writing import writing_stage
 from probes.directions.contrast import CONTRASTS, search

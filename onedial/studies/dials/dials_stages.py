@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from onedial.core.run.stages import Stage, loads_of
-from onedial.studies.dials.study import DialStudy
+from onedial.studies.dials.dials_study import DialStudy
 from onedial.studies.options.dials import DialOptions
 from steering.dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS
 from steering.dials.dials import RATES, instructed_threshold, personas
