@@ -32,7 +32,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
 
     From here to a margin, and from the margins to the verdict:
 
-        STAGES                       onedial/studies/sweep/sweep_stages.py     what a run does, in order, and what it costs
+        STAGES                       onedial/studies/sweep/sweep_stages.py     what a run does in order, with its cost
         sweep_questions              onedial/studies/sweep/stage_functions.py  one stage
         SweepStudy.fill              onedial/studies/sweep/sweep_study.py      asks what a table lacks, keeps each batch
         sweep                        steering/sweeping.py                      questions x magnitudes
