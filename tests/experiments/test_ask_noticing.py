@@ -29,7 +29,7 @@ def test_the_scores_are_those_of_the_answers(asked):
     pd.testing.assert_series_equal(
         scores["detection"], noticing_scores(answers)["detection"], check_exact=False, check_names=False
     )
-    assert run.manifest.facts["sentence"].startswith(("No injected", "An injected"))
+    assert run.manifest.facts["sentence"].startswith(("No injected", "An injected", "Whether an injected"))
 
 
 def test_what_was_asked_is_not_asked_again(asked, monkeypatch):

@@ -41,7 +41,7 @@ def page_of(folder):
 def planted(tmp_path_factory):
     """Ten models of five families with numeric confidence, as a long panel with a table of respondents."""
     folder = tmp_path_factory.mktemp("study")
-    sure, right, kin = planted_panel(np.repeat(list("abcde"), 2), 300, 4, family=0.3, own=0.3)
+    sure, right, kin = planted_panel(np.repeat(list("abcde"), 2), 300, 4, family=0.3, own_part=0.3)
     sure = (sure / sure.max()).round(2)
     long = sure.rename_axis("question_id").melt(ignore_index=False, var_name="respondent", value_name="confidence")
     long["answered_correctly"] = right.melt()["value"].to_numpy()

@@ -19,7 +19,7 @@ from probes.layer_files import load_layer, save_layer
 
 
 @pytest.fixture(scope="module")
-def found():
+def result():
     sample = planted({"there": 1.6, "absent": 0.0}, n=680, d=24, unknown=0.05)
     return sample, measure_layer(sample.rows, sample.task())
 

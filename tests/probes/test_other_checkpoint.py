@@ -20,7 +20,7 @@ def task(sample):
 
 
 @pytest.fixture(scope="module")
-def found(sample, task):
+def result(sample, task):
     return measure_layer(sample.rows, task, ["logistic"], [])
 
 

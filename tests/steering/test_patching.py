@@ -19,7 +19,7 @@ def model(request):
 
 
 @pytest.fixture(scope="module")
-def found(model, prompts):
+def result(model, prompts):
     return patched_margins(model, prompts, DONORS, RECEIVERS, range(model.n_layers))
 
 

@@ -56,5 +56,5 @@ def test_what_is_not_finite_is_blamed_on_the_dtype(work, n):
     asked = [
         Question(question.id, question.text + ("Z" if place < n else "")) for place, question in enumerate(QUESTIONS)
     ]
-    with pytest.raises(InputError, match=rf"in float16 to {n} of 20 prompts.*--dtype.* bfloat16 or float32"):
+    with pytest.raises(InputError, match=rf"in float16 to {n} of 20 prompts.*dtype.* bfloat16 or float32"):
         work(overflowing("Z"), asked[:20])
