@@ -52,8 +52,8 @@ class ResponseModel:
         log_likelihood, log_prior: where their sum is greatest; the prior's, of a histogram, is 0 where there is none.
             converged: whether the maximum was reached.
         nodes, weights: (node,) distribution of the questions' easiness, of mean 0 and variance 1.
-        share: of the variance, the mean squared loading; with 95% interval on its logit, about the share without the
-            mean squared error of the loadings.
+        share: of the variance, the mean squared loading without the mean squared error of the loadings, at least 0;
+            with 95% interval on its logit.
         fit: the engine's, of the respondents that are estimated.
     """
 
@@ -237,18 +237,18 @@ def _columns(fit: MarginalFit) -> dict[str, Any]:
 
 
 def _share(fit: MarginalFit) -> Estimate:
-    """Mean squared loading, with an interval on its logit by the delta method, about what is left of it without the
-    squares of the loadings' errors, which are counted as shared; it holds the estimate itself.
+    """Mean squared loading without the mean squared error of the loadings, which is no share of anything: the square of
+    an estimate is too large by its variance. With an interval on its logit, by the delta method.
 
     On the logit of a squared loading the spread of the questions that were drawn is a shift, the same wherever it is:
     an interval of the share itself is too short where the share comes out large.
     """
     loading, covariance = fit.curves.loading, loading_covariance(fit)
     known, m = np.diag(covariance) < 1, len(loading)  # a variance of 1 is more than a loading can have: not known
-    value, step = float((loading**2).sum() / m), (2 * loading / m)[known]
+    squares, step = float((loading**2).sum() / m), (2 * loading / m)[known]
     error = math.sqrt(max(float(step @ covariance[np.ix_(known, known)] @ step), 0.0))
-    centre = value - float(np.diag(covariance)[known].sum() / m)
-    if not 0 < centre < 1:
-        return Estimate(value, 0.0, max(value, min(1.0, value + Z_95 * error)), error, m)
-    low, high = expit(logit(centre) + np.array([-1, 1]) * Z_95 * error / (centre * (1 - centre)))
-    return Estimate(value, min(float(low), value), max(float(high), value), error, m)
+    share = squares - float(np.diag(covariance)[known].sum() / m)
+    if not 0 < share < 1:
+        return Estimate(max(share, 0.0), 0.0, min(1.0, squares + Z_95 * error), error, m)
+    low, high = expit(logit(share) + np.array([-1, 1]) * Z_95 * error / (share * (1 - share)))
+    return Estimate(share, float(low), float(high), error, m)

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from onedial.scale.drawn_answers import drawn_answers
-from onedial.scale.likelihood import MarginalFit
+from onedial.scale.likelihood import PRIOR_QUESTIONS, MarginalFit
 from onedial.scale.response_curves import UNUSED, Chances
 from onedial.stats.arrays import Booleans, Floats
 
@@ -89,6 +89,22 @@ def loading_errors(fit: MarginalFit) -> Floats:
 def free_parameters(fit: MarginalFit) -> Floats:
     """(kind x respondent, parameter) how much each moves with each parameter that is estimated, away from its bound."""
     return _ties(fit, _free(fit, (question_scores(fit) ** 2).sum(axis=0)))
+
+
+def scale_parameters(fit: MarginalFit) -> float:
+    """How many parameters a histogram has in effect, beside its mean and variance.
+
+    Formula: trace J (J + P)^-1 (Hastie and Tibshirani, 1990, Generalized Additive Models), J the cross-products of the
+    questions' derivatives by the weights, P the prior's precision; at least the two of the smooth scale beneath it,
+    which have no prior.
+    """
+    weight, z = fit.weights, fit.nodes
+    root = np.sqrt(weight)[:, None]
+    kept = np.linalg.qr(root * np.column_stack([np.ones_like(z), z, z**2]))[0]
+    scores = fit.posterior / root.T
+    scores -= (scores @ kept) @ kept.T
+    information = np.linalg.eigvalsh(scores.T @ scores)  # of steps of which the prior's precision is one for all
+    return max(2.0, float((information / (information + PRIOR_QUESTIONS)).sum()))
 
 
 def nuisance_scores(fit: MarginalFit, free: Floats) -> Floats:

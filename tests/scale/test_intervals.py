@@ -45,3 +45,27 @@ def test_reliability_is_the_squared_correlation_with_the_true_place():
         known = np.corrcoef(model.difficulty, truth.easiness)[0, 1] ** 2
         assert model.reliability[0] == pytest.approx(known, abs=0.03)
         assert model.reliability[1] ** 2 == pytest.approx(1 - known, abs=0.03)
+
+
+@pytest.mark.long
+def test_the_share_of_a_very_sparse_panel_is_not_too_large():
+    """Five of sixty answer each question: ten panels of equal loadings, whose squares come out too large."""
+    shares, squares = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        latent = 0.75 * rng.standard_normal((400, 1)) + np.sqrt(1 - 0.75**2) * rng.standard_normal((400, 60))
+        answers = (latent > 0).astype(float)
+        answers[np.argsort(rng.random(answers.shape), axis=1) >= 5] = np.nan
+        model = response_model(answers)
+        shares.append(model.share.value)
+        squares.append((model.respondents["loading"] ** 2).mean())
+        assert model.share.low < model.share.value < model.share.high
+    assert np.mean(shares) == pytest.approx(0.75**2, abs=0.02)
+    assert np.mean(squares) > 0.75**2 + 0.02
+
+
+def test_the_share_hardly_moves_where_answers_are_dense():
+    panel = one_factor(0, 1500, 20, rates=(0.3, 0.7), loadings=(0.6, 0.9)).answers
+    model = response_model(panel)
+    squares = (model.respondents["loading"] ** 2).mean()
+    assert squares - 0.002 < model.share.value < squares

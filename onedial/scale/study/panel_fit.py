@@ -5,6 +5,7 @@ A check of the scale is one function in a file of its own, `ask(fit) -> Finding`
 together. What several checks need is computed here, once.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +21,7 @@ from onedial.scale.factor.structure import OneFactorBootstrap, one_factor_bootst
 from onedial.scale.factor.usable import require_one_part
 from onedial.scale.fits import Fits
 from onedial.scale.response_model import ResponseModel, described
+from onedial.scale.standard_errors import scale_parameters
 from onedial.show.figure_style import Drawing
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.estimate import Estimate
@@ -27,9 +29,6 @@ from onedial.stats.level import LEVEL
 
 FEWER = 99  # replicates of what needs no p below 1 / 100: as many as stand behind the stored sizes and powers
 WORTH_A_NAME = 0.05  # of a variance
-_WORTH_ANOTHER_SHAPE = 9.2
-"""Log likelihood that guesses and any shape have to gain over one normal scale: half the 95% point of chi-squared with
-ten degrees of freedom, since a histogram has no fixed number of parameters."""
 
 
 @dataclass
@@ -136,8 +135,11 @@ class PanelFit:
 
     @property
     def guesses_fit_better(self) -> bool:
-        """Whether that is more than their parameters give."""
-        return self.gain_of_guesses >= _WORTH_ANOTHER_SHAPE
+        """Whether that is more than their parameters give: the smaller BIC (Schwarz, 1978, Annals of Statistics 6,
+        461-464) of two asymptotes and what a histogram may move. Twice the gain is no chi-squared where each respondent
+        has few answers, since slopes fit chance as well."""
+        n_more = 2 + scale_parameters(self.with_guesses.fit)
+        return self.gain_of_guesses > n_more * math.log(len(self.answers.questions)) / 2
 
     @property
     def loadings(self) -> pd.Series:

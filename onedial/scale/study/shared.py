@@ -73,7 +73,7 @@ def disagreement(fit: PanelFit, pairs: float) -> list[str]:
 def share_with_guesses(fit: PanelFit) -> tuple[float, str] | None:
     """The share on a scale of any shape where all guess, and its name, where it is another."""
     other = fit.with_guesses.share.value
-    account = f"{ANY_SHAPE}, which fits {'better' if fit.guesses_fit_better else 'no better'}"
+    account = f"{ANY_SHAPE}, which fits {'better' if fit.guesses_fit_better else 'no better'} by BIC"
     return (other, account) if abs(fit.share.value - other) >= WORTH_A_NAME else None
 
 
