@@ -100,9 +100,9 @@ def scale_parameters(fit: MarginalFit) -> float:
     """
     weight, z = fit.weights, fit.nodes
     root = np.sqrt(weight)[:, None]
-    kept = np.linalg.qr(root * np.column_stack([np.ones_like(z), z, z**2]))[0]
+    fixed = np.linalg.qr(root * np.column_stack([np.ones_like(z), z, z**2]))[0]
     scores = fit.posterior / root.T
-    scores -= (scores @ kept) @ kept.T
+    scores -= (scores @ fixed) @ fixed.T
     information = np.linalg.eigvalsh(scores.T @ scores)  # of steps of which the prior's precision is one for all
     return max(2.0, float((information / (information + PRIOR_QUESTIONS)).sum()))
 

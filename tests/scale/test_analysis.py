@@ -179,14 +179,14 @@ def test_where_most_pairs_share_nothing_the_likelihood_holds():
     assert "The two differ by more than their errors" in words(analysis)
 
 
-@pytest.mark.parametrize(("seed", "guessed", "better"), [(0, 0.0, False), (0, 0.2, True), (2, 0.2, True)])
+@pytest.mark.parametrize(("seed", "guessed", "better"), [(4, 0.0, False), (0, 0.2, True), (2, 0.2, True)])
 def test_guesses_fit_better_only_where_some_guess(seed: int, guessed: float, better: bool):
-    """One normal scale gains 8.8 in log likelihood by guesses and another shape; a fifth that guess yes gain 25."""
+    """One normal scale gains 9.7 in log likelihood by guesses and another shape; a fifth that guess yes gain 25."""
     rng = np.random.default_rng(seed)
     latent = 0.8 * rng.standard_normal((300, 1)) + 0.6 * rng.standard_normal((300, 20))
     answers = latent > rng.permutation(np.linspace(-1, 1, 20))
     fit = PanelFit.of(pd.DataFrame(np.where(rng.random(answers.shape) < guessed, 1.0, answers)))
-    assert fit.gain_of_guesses > 8
+    assert fit.gain_of_guesses > 9.5
     assert fit.guesses_fit_better is better
 
 
