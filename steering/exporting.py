@@ -12,6 +12,7 @@ Layers are counted in three ways, and no file says which. `import_vectors` asks:
 
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, overload
 
@@ -26,7 +27,7 @@ from onedial.core.files import atomic_path
 from onedial.core.notices import notice
 from onedial.core.progress import shown
 from onedial.models.forward.activations import read_streams
-from onedial.models.model import OpenModel
+from onedial.models.model import OpenModel, check_is_model
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.questions.facts import load_passages
 from steering.interventions import Intervention, SteeringVector, as_intervention
@@ -116,6 +117,7 @@ def import_vectors(
     >>> len(result)
     1
     """
+    check_is_model(model)
     if convention not in CONVENTIONS:
         raise InputError(
             f"the convention {convention!r} is not known; say how the source counts layers: {', '.join(CONVENTIONS)}"
@@ -185,6 +187,7 @@ def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> 
     >>> [vector.layer for vector in as_vector(torch.ones(2, model.d_model), model, range(2, 4))]
     [2, 3]
     """
+    check_is_model(model)
     layers, rows = ([layer], [directions]) if isinstance(layer, int) else (list(layer), list(directions))
     if len(layers) != len(rows):
         raise InputError(f"{len(rows)} directions were given for {len(layers)} layers; give one for each")
@@ -193,6 +196,10 @@ def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> 
 
 
 def _check(intervention: Intervention, magnitude: float, path: Path | str) -> Path:
+    if not isinstance(magnitude, Real) or not isinstance(path, str | Path):
+        raise InputError(
+            f"the magnitude is {magnitude!r} and the path {path!r}; write export_gguf(vector, 0.3, 'joy.gguf', model)"
+        )
     target = Path(path)
     if target.suffix != ".gguf":
         raise InputError(f"{target} does not end in .gguf, by which a control vector is known; name it so")

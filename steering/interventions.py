@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -43,7 +43,7 @@ from onedial.models.forward.batches import Progress
 from onedial.models.forward.residual import SITES, Edits, Place, Site
 from onedial.models.forward.sites import module_at
 from onedial.models.identity import ModelIdentity
-from onedial.models.model import OpenModel
+from onedial.models.model import OpenModel, check_is_model
 from onedial.models.questions import Text, Texts, as_prompts
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.apply import POSITIONS, Act, SteeringCount, steering
@@ -91,10 +91,17 @@ class Summable:
         return self * -1.0
 
     def __add__(self, other: "Summable") -> "Push":
-        return Push(as_push(self).terms + as_push(other).terms) if isinstance(other, Summable) else NotImplemented
+        return Push(as_push(self).terms + as_push(other).terms)
+
+    def __radd__(self, nothing: int) -> "Push":
+        """So that `sum` can begin at 0."""
+        return self + nothing if nothing else as_push(self)  # type: ignore[operator]
 
     def __sub__(self, other: "Summable") -> "Push":
-        return self + -other if isinstance(other, Summable) else NotImplemented
+        return self + -other
+
+    def __truediv__(self, divisor: float) -> "Push":
+        return self * (1 / divisor)
 
 
 class Scalable(Summable):
@@ -174,7 +181,7 @@ class SteeringVector(Scalable, Looked):
         site: what was read and is pushed, a key of `onedial.models.forward.residual.SITES`.
         positions_read: at which token of each prompt it was read (`extract_vector`).
         seen: the greatest distance of an activation that it was made from, along it, from their mean, in residual
-            norms; None where it is not known.
+            norms; None where it is not known, as of a site, whose push the whole stream takes up.
     """
 
     direction: Float[Tensor, " d_model"]
@@ -270,6 +277,7 @@ class SteeringVector(Scalable, Looked):
 
     def check_model(self, model: OpenModel) -> None:
         """Raise InputError if the vector was made for another model."""
+        check_is_model(model)
         if self.model.fingerprint not in model.identity.fingerprints:
             raise InputError(
                 f"the vector was read from {self.model.name} ({self.model.architecture}, {self.model.n_layers} layers, "
@@ -503,6 +511,16 @@ class Push(Summable):
         ]
         return f"Push({'; '.join(terms)})"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What a vector can do and a push cannot is said; this is asked for what is not there alone."""
+            known = hasattr(SteeringVector, name) or name in SteeringVector.__dataclass_fields__
+            if known and not name.startswith("_"):
+                remedy = f"vector.{name}, or push.vector().{name} of a sum"
+                raise AttributeError(f"a push is one setting and has no {name!r}; write {remedy}")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @property
     def intervention(self) -> "Intervention":
         """What is done; raises InputError for a sum."""
@@ -570,7 +588,7 @@ def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
         )
     if not isinstance(given, Intervention | SteeringVector):
         raise InputError(
-            f"a {type(given).__name__} says neither its layer nor how long a push is; make a vector of it by "
+            f"{type(given).__name__} says neither its layer nor how long a push is; make a vector of it by "
             "steering.as_vector(tensor, model, layer)"
         )
     return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
@@ -596,7 +614,6 @@ def as_push(given: Summable) -> Push:
     """A push as it is; an intervention or a vector at magnitude 1."""
     if isinstance(given, Push):
         return given
-    assert isinstance(given, SteeringVector | Intervention)
     return Push(((as_intervention(given), 1.0),))
 
 

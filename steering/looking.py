@@ -75,6 +75,8 @@ class Looked:
         (4, 2)
         """
         self.check_model(model)
+        if n < 1:
+            raise InputError(f"n={n} tokens were asked for; give 1 or more")
         changes = logits_along(model, self.direction)
         order = changes.argsort(descending=True)
         chosen = torch.cat([order[:n], order[-n:]]).tolist()
@@ -112,7 +114,8 @@ class Looked:
         """
         self.check_model(model)
         self.check_stream("what is projected is")
-        chosen = [self.layer] if layers is None else [layers] if isinstance(layers, int) else list(layers)
+        chosen = [self.layer] if layers is None else [layers] if isinstance(layers, int | str) else list(layers)
+        model.check_layers(chosen)
         sequences = texts.sequences if isinstance(texts, PromptSet) else model.token_ids(as_prompts(texts))
         tables = []
         for text, ids in enumerate(sequences):
@@ -265,7 +268,11 @@ def cosines(directions: Any, *others: Any) -> Look:
 
 def _directions(given: Sequence[Any]) -> Float[Tensor, "direction d_model"]:
     """Unit length each."""
-    given_directions = [torch.as_tensor(getattr(each, "direction", each)).detach().float().cpu() for each in given]
+    try:
+        given_directions = [torch.as_tensor(getattr(each, "direction", each)).detach().float().cpu() for each in given]
+    except (TypeError, ValueError, RuntimeError):
+        kinds = ", ".join(type(each).__name__ for each in given)
+        raise InputError(f"directions were given as {kinds}; give vectors, probes or tensors, no pushes") from None
     if not given_directions or any(
         each.ndim != 1 or each.shape != given_directions[0].shape for each in given_directions
     ):

@@ -21,7 +21,7 @@ from onedial.core.files import sha256_of_text
 from onedial.core.progress import shown
 from onedial.models.forward.activations import Activations, Read, places_of, read_sequences
 from onedial.models.forward.batches import Progress
-from onedial.models.model import OpenModel
+from onedial.models.model import OpenModel, check_is_model
 from onedial.models.questions import Texts, as_prompts
 from steering.contrasts import Contrast
 from steering.directions import READ_NO_SIDES
@@ -74,6 +74,7 @@ def vector_from_texts(
         raise InputError(
             f"the method {method} is made of a model's own yes and no, and texts hold none; choose another"
         )
+    check_is_model(model)
     sides = [as_prompts(side) for side in (positive, negative)]
     if min(map(len, sides)) < FEWEST or sides[0] == sides[1]:
         raise InputError(

@@ -33,6 +33,8 @@ def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
     >>> random_vector(vector, seed=1).direction.shape == vector.direction.shape
     True
     """
+    if not isinstance(like, SteeringVector):
+        raise InputError(f"{type(like).__name__} stands where a vector belongs; write random_vector(vector, seed=1)")
     return like.of_no_answers(random_unit(like.direction.shape[0], seed), "random", seed)
 
 
@@ -81,7 +83,7 @@ def vectors_of(
             prompt_hash=prompt_hash,
             template=template,
             seed=contrast.seed if drawn else None,
-            seen=furthest,
+            seen=furthest if contrast.site == "resid" else None,  # what a site adds says little of the stream
             site=contrast.site,
             positions_read=contrast.read,
         )

@@ -146,8 +146,10 @@ def shown(
 
 
 def _in_notebook() -> bool:
+    """Whether somebody watches: a notebook that is executed without a person is refused their input."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return getattr(shell, "kernel", None) is not None
+    kernel = getattr(shell, "kernel", None)
+    return kernel is not None and getattr(kernel, "_allow_stdin", True)
 
 
 class _TerminalBar:

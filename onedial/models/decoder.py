@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -123,9 +124,14 @@ class Decoder:
         """The dtype of the residual stream: that of the weights, unless they are widened as they run."""
         return self.computes_in or self.hf.get_input_embeddings().weight.dtype
 
-    def check_layers(self, layers: Sequence[int]) -> None:
-        """Raise InputError for a layer outside 0..n_layers-1."""
+    def check_layers(self, layers: Sequence[Any]) -> None:
+        """Raise InputError for what is no number in 0..n_layers-1."""
         for layer in layers:
+            if not isinstance(layer, Integral):
+                raise InputError(
+                    f"layer {layer!r} is no whole number; give one, or several where several are taken: all are "
+                    f"range({self.n_layers})"
+                )
             if not 0 <= layer < self.n_layers:
                 raise InputError(
                     f"layer {layer} requested, but this model has layers 0-{self.n_layers - 1}; "

@@ -35,7 +35,7 @@ from onedial.models.forward.sites import edited_at
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts
-from onedial.models.threads import choose_threads_once
+from onedial.models.threads import choose_threads_once, quiet_libraries
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 from onedial.models.writing import Writer, pads_rightly, write_after
 
@@ -398,9 +398,15 @@ class OpenModel:
         """Raise InputError unless what was computed of each prompt, unsteered, is finite; see `check_finite`."""
         check_finite(numbers, self.dtype, self.identity.name)
 
-    def check_layers(self, layers: Sequence[int]) -> None:
-        """Raise InputError for a layer outside 0..n_layers-1."""
+    def check_layers(self, layers: Sequence[Any]) -> None:
+        """Raise InputError for what is no number in 0..n_layers-1."""
         self.stack.check_layers(layers)
+
+
+def check_is_model(given: Any) -> None:
+    """Raise InputError for what `load_model` did not return."""
+    if not isinstance(given, OpenModel):
+        raise InputError(f"{type(given).__name__} stands where the model belongs; give what load_model returns")
 
 
 def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
@@ -510,6 +516,7 @@ def load_model(
         raise InputError(f"dtype {dtype!r} is not known; choose auto, {', '.join(DTYPES)}")
     target = _check_device(device)
     choose_threads_once()
+    quiet_libraries()
     location = resolve_weights(name_or_path, revision)
     wanted = DTYPES.get(dtype) or ("auto" if target.type == "cuda" or device_map else torch.float32)
     hf, tokenizer, provenance = load_weights(location, wanted, None if device_map else target, device_map)

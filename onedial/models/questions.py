@@ -66,6 +66,8 @@ def as_prompts(given: Text | Texts) -> list[Prompt]:
     Raises:
         InputError: as `as_prompt`, or there is none.
     """
+    if not isinstance(given, Prompt) and not hasattr(given, "__len__"):
+        raise InputError(f"{type(given).__name__} stands where texts belong; give a text, a chat, or a list of such")
     alone = isinstance(given, str | Prompt) or (len(given) > 0 and isinstance(given[0], Mapping))
     prompts = [as_prompt(each) for each in ([given] if alone else given)]  # type: ignore[list-item, arg-type, union-attr]
     if not prompts:

@@ -21,7 +21,7 @@ from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
 from onedial.models.forward.sites import capturing, sites_at
-from onedial.models.model import OpenModel
+from onedial.models.model import OpenModel, check_is_model
 from onedial.models.processes import gather
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Texts, as_prompts
@@ -102,7 +102,7 @@ def read_sequences(
 def read_activations(
     model: OpenModel,
     prompts: PromptSet | Texts,
-    layers: Sequence[int] | None = None,
+    layers: int | Sequence[int] | None = None,
     progress: Progress | None = None,
     *,
     site: str = "resid",
@@ -114,7 +114,7 @@ def read_activations(
 
     Args:
         prompts: or texts, each a whole user turn, or chats, as `OpenModel.generate` takes them.
-        layers: by default all.
+        layers: one or several, by default all.
         site, read: what is read and where, see the module's text.
 
     Raises:
@@ -126,7 +126,8 @@ def read_activations(
     >>> read_activations(model, ["What a day!", "Oh no."], [2]).residuals.shape == (2, 1, model.d_model)
     True
     """
-    layers = range(model.n_layers) if layers is None else layers
+    check_is_model(model)
+    layers = range(model.n_layers) if layers is None else [layers] if isinstance(layers, int | str) else layers
     if not isinstance(prompts, PromptSet):
         given = as_prompts(prompts)
         prompts = PromptSet.of_prompts(model, given, [f"text {place}" for place in range(len(given))])
