@@ -157,9 +157,9 @@ def check_making(contrast: str, method: str, n_questions: int | None = None) -> 
         )
     if contrast == "response" and n_questions is not None and n_questions < 2 * MINIMUM_PER_SIDE:
         raise InputError(
-            f"the vector is made of a quarter of the questions, here {n_questions}, and it takes {MINIMUM_PER_SIDE} "
-            f"answered yes and {MINIMUM_PER_SIDE} answered no: ask {8 * MINIMUM_PER_SIDE} questions or more, or use "
-            "the contrast answer, which takes any number"
+            f"the vector is made of a part of the questions, here {n_questions}, and it takes {MINIMUM_PER_SIDE} "
+            f"answered yes and {MINIMUM_PER_SIDE} answered no: ask {8 * MINIMUM_PER_SIDE} questions or more (without "
+            f"a panel {6 * MINIMUM_PER_SIDE}), or give --contrast answer, which takes any number"
         )
 
 

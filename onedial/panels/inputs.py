@@ -149,7 +149,7 @@ def load_inputs(
         everything = ExperimentInputs(asked, {}, answers)
         asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
-    splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
+    splits = assign_splits(questions_frame(asked), seed, hold_out_topics, alone=panel is None)
     if repeats := wordings_of(questions_frame(asked)):
         shown = ", ".join(repeats[0][:3])
         notice(

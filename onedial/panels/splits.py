@@ -9,6 +9,9 @@ of four: one extraction, one fitting, two test. So each topic, and the whole, ke
 topics of one or two questions share a round with their neighbours. Which place in the round is which changes from
 round to round, by the hash again, so that no split gets the first of every topic.
 
+Where nobody's answers stand beside fewer than 40 questions, no verdict can come of them, and the rounds are of three:
+one each. So thirty questions make a vector, which takes ten.
+
 With topics held out, extraction and fitting take turns in one half of the topics, and all questions of the other half
 are test questions: whatever the vector knows of a topic is then of no use. Topics go to the halves in the order of
 their hash, each to the half that has fewer questions.
@@ -34,12 +37,14 @@ _FUNCTION_WORDS = (
     "what which with "
 )
 """Two questions that differ in these words alone ask the same; "who" and "when" do not."""
-_ROUND = (EXTRACTION, FITTING, TEST, TEST)
+_ROUND, _ROUND_ALONE = (EXTRACTION, FITTING, TEST, TEST), (EXTRACTION, FITTING, TEST)
+_ENOUGH_ALONE = 40
+"""Questions of which a quarter makes a vector."""
 FEWEST_HELD_OUT = 4
 """Topics, of which half can be held out."""
 
 
-def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = False) -> pd.Series:
+def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = False, alone: bool = False) -> pd.Series:
     """Deal the questions out to extraction, fitting and test, 25 : 25 : 50 within every topic.
 
     Args:
@@ -47,6 +52,7 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
             (missing topics count as one topic), and `question` and `wording_of`, if wordings are to stay together.
         seed: another seed deals anew.
         hold_out_topics: test on one half of the topics, and do all else on the other.
+        alone: nobody's answers stand beside them, so fewer than 40 are dealt out in thirds.
 
     Returns:
         Series named `split`, indexed by question id in the order of `questions`.
@@ -66,11 +72,12 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
     first_of = _first_of_each(questions, ids, order)
     if hold_out_topics:
         return _series(ids, _held_out([ids[row] for row in order], [names[row] for row in order]), first_of)
+    in_round = _ROUND_ALONE if alone and len(ids) < _ENOUGH_ALONE else _ROUND
     split_of = {}
-    for start in range(0, len(order), len(_ROUND)):
-        dealt = [ids[row] for row in order[start : start + len(_ROUND)]]
-        places = sorted(range(len(_ROUND)), key=lambda place: _hash(seed, "place", f"{dealt[0]} {place}"))
-        split_of.update({question: _ROUND[place] for question, place in zip(dealt, places, strict=False)})
+    for start in range(0, len(order), len(in_round)):
+        dealt = [ids[row] for row in order[start : start + len(in_round)]]
+        places = sorted(range(len(in_round)), key=lambda place: _hash(seed, "place", f"{dealt[0]} {place}"))
+        split_of.update({question: in_round[place] for question, place in zip(dealt, places, strict=False)})
     return _series(ids, split_of, first_of)
 
 

@@ -82,7 +82,7 @@ def _bits(prediction: Prediction) -> Card:
     return Card("B", words["name"], f"{bits:+.3f}", meaning + ".", details)
 
 
-COUNTS = ("n_predicted", "n_models", "mark")
+COUNTS = ("n_predicted", "n_models", "mark", "better")
 
 
 def _signal(signal: Signal) -> Card:

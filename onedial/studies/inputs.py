@@ -91,12 +91,16 @@ def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> No
     if not inputs.has_panel:
         return
     from onedial.core.notices import notice
+    from onedial.studies.options.sweep import AskedOptions
     from onedial.verdict.prospects import prospects_of
 
     prospects = prospects_of(inputs)
     if not prospects.suffices:
         if not options.without_verdict:
-            raise InputError(f"{prospects}; --without-verdict steers all the same, and judges nothing")
+            alone = ""
+            if options.panel == "embedded" and options.questions is not None and isinstance(options, AskedOptions):
+                alone = f"--panel {NO_PANEL} asks all of {options.questions}, beside nobody; "
+            raise InputError(f"{prospects}; {alone}--without-verdict steers all the same, and judges nothing")
         notice(f"warning: {prospects}")
 
 

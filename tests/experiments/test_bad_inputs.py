@@ -99,7 +99,7 @@ def test_a_model_without_yes_or_no_is_refused(steer, tmp_path):
         ({"panel": "/tmp"}, "is a folder; give one file"),
         ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
         ({"n_questions": 3}, "cannot be split"),
-        ({"n_questions": 8}, "5 answered no: ask 40 questions or more, or use the contrast answer"),
+        ({"n_questions": 8}, "5 answered no: ask 40 questions or more (without a panel 30), or give --contrast answer"),
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; give layer 4 or less"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
         ({"layer": "upper"}, "--layer upper: give an index (14), a list (10,12), a range (8-20), all, auto"),
@@ -137,7 +137,7 @@ def test_what_cannot_be_judged_is_refused_before_the_model(steer, tmp_path):
 def test_too_few_questions_are_refused_before_the_model(steer, tmp_path):
     """Questions too few for two sides are refused before the model is looked for."""
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
-    assert_refused(steer(**nowhere), "a quarter of the questions, here 9", "ask 40", "the contrast answer")
+    assert_refused(steer(**nowhere), "a part of the questions, here 9", "ask 40", "--contrast answer")
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 

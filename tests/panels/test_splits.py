@@ -92,3 +92,10 @@ def test_wordings_stay_in_one_split():
         split = assign_splits(frame, seed)
         assert split[list(result[0])].nunique() == 1
         pd.testing.assert_series_equal(split, assign_splits(frame.sample(frac=1, random_state=1), seed)[split.index])
+
+
+@pytest.mark.parametrize(("n", "alone", "made_of"), [(30, True, 10), (39, True, 13), (40, True, 10), (30, False, 7)])
+def test_few_questions_without_a_panel_are_dealt_in_thirds(n, alone, made_of):
+    """A vector takes ten, so that thirty questions suffice where nothing is judged."""
+    split = assign_splits(pd.DataFrame({"id": [f"q{place}" for place in range(n)]}), seed=0, alone=alone)
+    assert abs((split == "extraction").sum() - made_of) <= (not alone)

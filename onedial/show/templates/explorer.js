@@ -372,6 +372,7 @@
     never: (q) => questions.turns[q] !== null && questions.turns[q].length === 0,
     often: (q) => questions.turns[q] !== null && questions.turns[q].length > 1,
   };
+  const lacks = [questions.topic, questions.level].map((column) => column.every((value) => value === null || value === ""));
   const QUESTION_VALUES = [
     (q) => questions.text[q].toLowerCase(), (q) => questions.topic[q], (q) => questions.level[q],
     (q) => margin(q, state.at), (q) => (questions.turns[q] && questions.turns[q].length ? questions.turns[q][0] : null),
@@ -493,7 +494,7 @@
         spoken(answer(q, state.at)) + " " + show(margin(q, state.at), 2, true),
         turns === null ? "–" : turns.length ? turns.map((m) => show(m, 2, true)).join(", ") : "never",
         their, apart === null ? "–" : show(apart, 2, state.target >= 0),
-      ].map((text, place) => html("td", { class: place < 2 ? "wide" : null }, text));
+      ].map((text, place) => html("td", { class: place < 2 ? "wide" : null, hidden: place < 2 && lacks[place] ? "" : null }, text));
       lines.push(html("tr", {}, [html("th", { scope: "row" }, button), ...cells]));
       if (open) {
         const { box, content } = detail(q);
@@ -536,6 +537,7 @@
   const distinct = (values) => Array.from(new Set(values.filter((value) => value !== null && value !== ""))).sort(compare);
   options("x-topic", distinct(questions.topic), "all topics");
   options("x-level", distinct(questions.level), "all levels");
+  lacks.forEach((empty, place) => { byId("x-questions").tHead.rows[0].cells[place + 1].hidden = empty; });
   byId("x-target").replaceChildren(
     html("option", { value: "-1" }, "all targets"), ...targets.map((target, t) => html("option", { value: t }, target.name)),
   );

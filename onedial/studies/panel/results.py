@@ -209,7 +209,7 @@ STUDY_RESULTS: dict[str, Result] = {
             *("beta", Column("best"), "f_beta", "always_yes", "best_other_model"),
             like("f_beta", name="f_beta_other", heading="F of that one"),
         ),
-        text=_of_table(say.attitudes),
+        text=lambda table, stored: say.attitudes(stored["f_beta"]["best"]),
         figures={"f_beta": _f_beta},
         folded=False,
     ),

@@ -217,13 +217,17 @@ def others_in_short(table: pd.DataFrame) -> str:
     return f"The mean confidence of other families tells what a model gets right {words} its own ({both})."
 
 
-def attitudes(table: pd.DataFrame) -> str:
-    """Is one respondent best for everybody?"""
-    best = list(dict.fromkeys(table["best"]))
+def attitudes(best_by_beta: "pd.Series[Any]") -> str:
+    """Is one respondent best for everybody?
+
+    Args:
+        best_by_beta: beta -> the best respondent, over the betas of the figure.
+    """
+    best, betas = list(dict.fromkeys(best_by_beta.dropna())), best_by_beta.index
     if len(best) == 1:
         return f"{best[0]} is best whatever an error costs."
     return (
-        f"No model is best for every attitude to error: from beta {table['beta'].min():g} to {table['beta'].max():g}, "
+        f"No model is best for every attitude to error: from beta {betas.min():g} to {betas.max():g}, "
         f"{len(best)} are best somewhere ({', '.join(map(str, best))})."
     )
 

@@ -101,6 +101,13 @@ class Prediction:
         return 2 * self.n_predicted > self.n_models and above and not self.surface_suffices
 
     @property
+    def better(self) -> str:
+        """Than what base models are predicted better, after their number and before the bits that this leaves."""
+        if self.n_predicted == 1:
+            return "is predicted better than by its yes rate; yes rates leave"
+        return "are predicted better than by their yes rates, which leave"
+
+    @property
     def hangs_on_kin(self) -> bool:
         """Whether it is enough only while kin count as base models of their own."""
         return self.enough and self.kin is not None and not self.kin.enough
