@@ -26,7 +26,9 @@ from steering.planning.magnitudes import swept_at
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = ("task", "magnitude", "n", "n_failed", "score", "low", "high", "change", "change_low", "change_high")
+COLUMNS = (
+    "task", "magnitude", "yes_rate", "n", "n_failed", "score", "low", "high", "change", "change_low", "change_high",
+)  # fmt: skip
 N_BOOTSTRAP = 1999
 
 
@@ -35,8 +37,9 @@ class DialCost:
     """Scores by task and setting.
 
     Attributes:
-        table: a row per task and magnitude, `COLUMNS`: n questions that were scored at this setting and unsteered,
-            n_failed others; score and its interval; change against the unsteered model on the same questions.
+        table: a row per task and magnitude, `COLUMNS`: the yes rate for which it was chosen, if any; n questions that
+            were scored at this setting and unsteered, n_failed others; score and its interval; change against the
+            unsteered model on the same questions.
         logs: Inspect's log of each row, in the same order.
     """
 
@@ -48,13 +51,16 @@ class DialCost:
         return self.table
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Score by magnitude with its interval, a line for each task."""
+        """Score by magnitude with its interval, a line for each task; above it the yes rates."""
         import matplotlib.pyplot as plt
 
         ax = ax or plt.subplots()[1]
         for task, rows in self.table.groupby("task", sort=False):
             ends = (rows["score"] - rows["low"], rows["high"] - rows["score"])
             ax.errorbar(rows["magnitude"], rows["score"], yerr=ends, marker="o", capsize=3, label=str(task))
+        for row in self.table.dropna(subset="yes_rate").drop_duplicates("magnitude").itertuples():
+            place = (row.magnitude, 1.0)
+            ax.annotate(f"yes\n{row.yes_rate:.0%}", place, xycoords=("data", "axes fraction"), ha="center", va="bottom")
         ax.set(xlabel="magnitude", ylabel="score (95% interval)")
         ax.legend()
         return ax
@@ -84,8 +90,8 @@ def dial_cost(
     Raises:
         InputError: no setting, yes rates without a run, or an evaluation that ended in an error.
     """
-    magnitudes = [*magnitudes, *_magnitudes_at(model_args.get("run"), yes_rates)]
-    if not magnitudes:
+    placed = _placed(model_args.get("run"), yes_rates)
+    if not (magnitudes := [*magnitudes, *placed]):
         raise InputError("no setting was given or reached; give at least one magnitude besides 0, or yes_rates")
     scored: dict[tuple[str, float], pd.Series] = {}
     logs: dict[tuple[str, float], EvalLog] = {}
@@ -97,19 +103,22 @@ def dial_cost(
             logs[log.eval.task, magnitude] = log
             scored[log.eval.task, magnitude] = scores_of(log)
     rows = [
-        {"task": task, "magnitude": magnitude, **_compared(scored[task, magnitude], scored[task, 0.0], seed)}
+        {"task": task, "magnitude": magnitude, "yes_rate": placed.get(magnitude)}
+        | _compared(scored[task, magnitude], scored[task, 0.0], seed)
         for task, magnitude in sorted(scored)
     ]
     return DialCost(pd.DataFrame(rows, columns=list(COLUMNS)), tuple(logs[place] for place in sorted(logs)))
 
 
-def _magnitudes_at(run: Path | str | None, yes_rates: Sequence[float]) -> list[float]:
+def _placed(run: Path | str | None, yes_rates: Sequence[float]) -> dict[float, float]:
+    """Magnitude of the sweep -> the yes rate that it is nearest to."""
     if not yes_rates:
-        return []
+        return {}
     if run is None:
         raise InputError("yes rates are those of a sweep; name it in model_args, as run")
     swept = SweepRun.open(run)
-    return swept_at(fitting_answers(swept, swept.under_test()), yes_rates)["setting"].tolist()
+    settings = swept_at(fitting_answers(swept, swept.under_test()), yes_rates)
+    return dict(zip(settings["setting"], settings["rate"], strict=True))
 
 
 def scores_of(log: EvalLog) -> pd.Series:

@@ -67,6 +67,7 @@ def test_yes_rates_are_placed_by_the_fitting_questions_of_the_run(monkeypatch):
     monkeypatch.setattr(cost, "evaluate", lambda tasks, model_args, **_: asked.append(model_args["magnitude"]) or [])
     dial_cost([], "x", yes_rates=[0.5, 1.0], model_args={"run": "mine"})
     assert asked == settings
+    assert cost._placed("mine", [0.5, 1.0]) == {0.2: 0.5, 0.4: 1.0}
 
 
 @pytest.mark.parametrize(("rates", "words"), [([], "at least one"), ([0.5], "those of a sweep")])
