@@ -1,5 +1,6 @@
 """A planted drop is recovered with an interval, and no drop is reported where there is none."""
 
+import runpy
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +10,14 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import Score, accuracy, scorer
 from inspect_ai.solver import generate
+from tiny_experiment import ROOT
 
 from onedial.core.errors import InputError
 from onedial.models.model import load_model
 from onedial.serving import cost
 from onedial.serving.cost import COLUMNS, dial_cost
+from steering.interventions import SteeringVector
+from steering.vectors import random_vector
 
 
 @scorer(metrics=[accuracy()])
@@ -49,6 +53,38 @@ def test_a_drop_is_the_share_of_changed_texts(folder):
     assert table.loc[0.001, "change_low"] <= 0 <= table.loc[0.001, "change_high"]
     assert table["n"].tolist() == [12, 12, 12]
     assert dial_costs.plot().get_xlabel() == "magnitude"
+
+
+@pytest.mark.long
+def test_a_direction_that_breaks_sums_costs_what_it_breaks(tmp_path):
+    """Of a few candidates the one that breaks most of some sums is put to the others, with an interval for all sums."""
+    model, strength = load_model("smollm2-135m-instruct"), 1.0
+    recipe = runpy.run_path(str(ROOT / "docs" / "recipes" / "dial_cost.py"))
+    pairs = recipe["PAIRS"]
+    (file,) = (ROOT / "tests" / "reference" / "golden" / "default" / "vectors").iterdir()
+    candidates = [random_vector(SteeringVector.load(file), seed) for seed in range(3)]
+
+    def right(push, some):
+        texts = model.generate([sample.input for sample in recipe["sums"](some).dataset], push, max_new_tokens=10)
+        last = [[word.strip(".*") for word in text.split()][-1:] for text in texts]
+        return np.array([word == [str(a + b)] for word, (a, b) in zip(last, some, strict=True)], dtype=float)
+
+    search, others = pairs[::3], [pair for place, pair in enumerate(pairs) if place % 3]
+    breaking = min(candidates, key=lambda vector: right(vector * strength, search).mean())
+    breaking.save(tmp_path / "breaking.safetensors")
+    table = dial_cost(
+        recipe["sums"](others),
+        "smollm2-135m-instruct",
+        [strength],
+        model_args={"vector": str(tmp_path / "breaking.safetensors")},
+        display="none",
+        log_dir=str(tmp_path / "logs"),
+    ).table.set_index("magnitude")
+    steered, plain = right(breaking * strength, pairs), right(None, pairs)
+    assert plain.mean() - steered.mean() > 0.3
+    assert table.loc[strength, "change_low"] < (steered - plain).mean() < table.loc[strength, "change_high"] < 0
+    of_others = np.arange(len(pairs)) % 3 > 0
+    assert table.loc[strength, "change"] == pytest.approx((steered - plain)[of_others].mean(), abs=1e-9)
 
 
 def test_yes_rates_are_placed_by_the_fitting_questions_of_the_run(monkeypatch):
