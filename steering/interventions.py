@@ -95,7 +95,7 @@ class Summable:
 
     def __radd__(self, nothing: int) -> "Push":
         """So that `sum` can begin at 0."""
-        return self + nothing if nothing else as_push(self)  # type: ignore[operator]
+        return as_push(self) if isinstance(nothing, int) and nothing == 0 else self + nothing  # type: ignore[operator]
 
     def __sub__(self, other: "Summable") -> "Push":
         return self + -other
@@ -614,7 +614,7 @@ def as_push(given: Summable) -> Push:
     """A push as it is; an intervention or a vector at magnitude 1."""
     if isinstance(given, Push):
         return given
-    return Push(((as_intervention(given), 1.0),))
+    return Push(((as_intervention(given), 1.0),))  # type: ignore[arg-type]  # which refuses it
 
 
 def numbers_of(magnitudes: Magnitudes) -> list[float]:

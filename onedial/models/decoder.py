@@ -5,9 +5,9 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -127,7 +127,7 @@ class Decoder:
     def check_layers(self, layers: Sequence[Any]) -> None:
         """Raise InputError for what is no number in 0..n_layers-1."""
         for layer in layers:
-            if not isinstance(layer, Integral):
+            if not isinstance(layer, int | np.integer):
                 raise InputError(
                     f"layer {layer!r} is no whole number; give one, or several where several are taken: all are "
                     f"range({self.n_layers})"
