@@ -62,6 +62,9 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
             if words[1] == "-m":
                 assert ROOT.joinpath(*words[2].split(".")).with_suffix(".py").is_file()
                 continue
+            if words[1].startswith("docs/"):  # a recipe, which has no options
+                assert (ROOT / words[1]).is_file()
+                continue
             main = main_of(ROOT / words[1])
             monkeypatch.setattr(sys, "argv", words[1:])
             if hasattr(main, "parts"):
