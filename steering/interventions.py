@@ -93,9 +93,9 @@ class Summable:
     def __add__(self, other: "Summable") -> "Push":
         return Push(as_push(self).terms + as_push(other).terms)
 
-    def __radd__(self, nothing: int) -> "Push":
+    def __radd__(self, nothing: Any) -> "Push":
         """So that `sum` can begin at 0."""
-        return as_push(self) if isinstance(nothing, int) and nothing == 0 else self + nothing  # type: ignore[operator]
+        return as_push(self) if isinstance(nothing, int) and nothing == 0 else self + nothing
 
     def __sub__(self, other: "Summable") -> "Push":
         return self + -other
@@ -610,11 +610,11 @@ def as_interventions(
     return interventions
 
 
-def as_push(given: Summable) -> Push:
-    """A push as it is; an intervention or a vector at magnitude 1."""
+def as_push(given: Any) -> Push:
+    """A push as it is; an intervention or a vector at magnitude 1; InputError for anything else."""
     if isinstance(given, Push):
         return given
-    return Push(((as_intervention(given), 1.0),))  # type: ignore[arg-type]  # which refuses it
+    return Push(((as_intervention(given), 1.0),))
 
 
 def numbers_of(magnitudes: Magnitudes) -> list[float]:

@@ -67,8 +67,8 @@ def chosen(text: str, labels: Mapping[str, int]) -> int | None:
     label = rf"(?<![\w'.,/-])({words})(?![\w'/-]|[.,]\d)"
 
     def places(pattern: str, line: str) -> list[int]:
-        match = (each for each in re.finditer(pattern, line, re.MULTILINE) if not is_denied(line[: each.start(1)]))
-        kept = (each[1] for each in match if not _ARTICLE.match(line[max(0, each.start(1) - 2) :]))
+        matches = (each for each in re.finditer(pattern, line, re.MULTILINE) if not is_denied(line[: each.start(1)]))
+        kept = (each[1] for each in matches if not _ARTICLE.match(line[max(0, each.start(1) - 2) :]))
         return [folded[each.casefold() if len(each) > 1 else each] for each in kept]
 
     if answers := places(rf"(?i:\banswer\W*(?:is|:)\W*){label}{_ENDS}", plain):

@@ -30,6 +30,8 @@ COLUMNS = (
     "task", "magnitude", "yes_rate", "n", "n_failed", "score", "low", "high", "change", "change_low", "change_high",
 )  # fmt: skip
 N_BOOTSTRAP = 1999
+NO_CHANGE = {"change": 0.0, "change_low": 0.0, "change_high": 0.0}
+"""Of the unsteered model against itself, which no sample leaves in doubt."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ def dial_cost(
     rows = [
         {"task": task, "magnitude": magnitude, "yes_rate": placed.get(magnitude)}
         | _compared(scored[task, magnitude], scored[task, 0.0], seed)
+        | (NO_CHANGE if magnitude == 0 else {})
         for task, magnitude in sorted(scored)
     ]
     return DialCost(pd.DataFrame(rows, columns=list(COLUMNS)), tuple(logs[place] for place in sorted(logs)))

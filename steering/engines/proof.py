@@ -127,9 +127,9 @@ def prove(model: OpenModel, score: Score, requests: Sequence[Request], facts: Ma
         blur,
     )
     worst = int(np.argmax(apart))
-    texts_scored = f"{_named(rows[worst])}, {len(rows[worst].token_ids)} tokens"
+    worst_named = f"{_named(rows[worst])}, {len(rows[worst].token_ids)} tokens"
     faults = {
-        f"log probabilities differ by {proof.apart:.2g} nats after {texts_scored}": proof.apart > tolerance,
+        f"log probabilities differ by {proof.apart:.2g} nats after {worst_named}": proof.apart > tolerance,
         f"a token is {below.max():.2g} nats less likely than the likeliest": below.max() > TIES * tolerance,
         "yes and no change places": any(a * b < 0 and abs(b) > TIES * tolerance for a, b in margins)
         or max(gaps, default=0.0) > 2 * TIES * tolerance,

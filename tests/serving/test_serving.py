@@ -184,7 +184,9 @@ def test_a_batch_ends_once_nobody_waits_for_it(dial):
     queue = queue_of(dial)
     (ids,) = dial.model.token_ids([CHATS[0]])
     long = [queue.ask(Request(ids, max_tokens=300)) for _ in range(3)]
+    begun = time.monotonic()
     while not all(each.answer.running() for each in long):
+        assert time.monotonic() < begun + 60
         time.sleep(0.01)
     for each in long:
         each.leave()

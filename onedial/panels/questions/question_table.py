@@ -288,7 +288,7 @@ class _Reader:
             )
             answers.append(tuple(dict.fromkeys(text for pair in pairs for text in self._accepted(row, *pair))))
         if not self.is_mapped("answer", "answers"):
-            alone = [shown_options[0] for shown_options in answers if len(shown_options) == 1]
+            alone = [accepted[0] for accepted in answers if len(accepted) == 1]
             if {text.casefold() for text in alone} in ({"0", "1"}, {"y", "n"}):
                 raise Unclear(f"{self.table.path}: the answers {listed(sorted({*alone}))} may stand for yes and no")
             if letter := next((text for text in alone if _LETTER.fullmatch(text)), None):

@@ -153,8 +153,8 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
             for record in run.records:
                 if record.text is not None and record.failed is None:
                     named = record.asked_as or {"respondent": run.model}
-                    turns = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
-                    yield _row({**named, **turns}, f"{file}, sample {record.item}")
+                    both = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
+                    yield _row({**named, **both}, f"{file}, sample {record.item}")
 
 
 def _row(row: dict[str, Any], where: str) -> dict[str, Any]:
