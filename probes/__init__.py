@@ -5,10 +5,9 @@ fit_probe(streams, labels, topics=topics).as_vector(model, 12) # one layer's pro
 store = store_activations(model, prompts)                     # onedial.models: activations on disk
 labels = labels_of(store, load_panel("embedded"))             # what is to be read
 task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are held out
-found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
+reading = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
-import onedial  # noqa: F401  # before torch: threads are to wait asleep
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe, fit_probe, probe_layers
 from probes.fitting.measure import ProbeTask, measure_layer

@@ -1,6 +1,5 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
-import onedial  # noqa: F401  # before torch: threads are to wait asleep
 from steering.directions import DIRECTIONS
 from steering.exporting import as_vector, export_gguf, import_vectors
 from steering.interventions import Intervention, Push, SteeringVector

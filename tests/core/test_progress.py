@@ -1,8 +1,6 @@
 """What a call of the library shows to whoever waits for it."""
 
 import io
-import os
-import subprocess
 import sys
 import time
 
@@ -98,10 +96,3 @@ def test_a_cell_shows_a_line_and_is_empty_at_the_end(cells, monkeypatch):
     assert cells[0] == "texts written: 0 of 4"
     assert cells[1].startswith("texts written: 3 of 4, ")
     assert cells[-1] == ""
-
-
-def test_threads_wait_asleep_by_a_word_that_is_said_before_torch_is_loaded():
-    code = "import os, sys, onedial; print(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
-    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["passive", "False"]
