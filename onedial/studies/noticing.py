@@ -9,6 +9,8 @@ from onedial.show.results import Stored
 from onedial.studies.options.noticing import NoticingOptions
 from onedial.studies.start import Start
 from steering.effects.noticing import (
+    ANSWER_COLUMNS,
+    ANSWER_KEY,
     CONCEPTS,
     KINDS,
     conclusions_of,
@@ -44,6 +46,7 @@ def ask_noticing(program: str, options: NoticingOptions, notes: Notes) -> None:
                     concepts=options.concepts or CONCEPTS,
                     positions=options.positions,
                     seed=options.seed,
+                    parts=run.parts("answers", ANSWER_COLUMNS, ANSWER_KEY),
                 )
                 run.write_table(ANSWERS, answers)
         answers = run.read_table(ANSWERS).fillna({"option": "", "concept": ""})

@@ -23,7 +23,7 @@ What is concluded (`conclusions_of`), for each magnitude:
     nothing rises       `notice` does not rise
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ from onedial.asking.prompts import PromptTemplate
 from onedial.asking.respondents import Respondent
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
+from onedial.core.progress import progress_bar
+from onedial.core.run.parts import Parts
 from onedial.models.forward.activations import Activations, read_streams
 from onedial.models.model import OpenModel
 from onedial.models.questions import as_prompts
@@ -60,6 +62,7 @@ UNREAD = "too few answers can be read"
 CONCEPT, RANDOM, EQUAL_KL = "concept", "random", "random, equal KL"
 KINDS = (CONCEPT, RANDOM, EQUAL_KL)
 ANSWER_COLUMNS = ["kind", "concept", "magnitude", "asked", "item", "margin", "mass", "option"]
+ANSWER_KEY = ["magnitude", "kind", "concept", "asked", "item"]
 SCORE_COLUMNS = [
     "magnitude", "kind", "n", "n_unread", "notice", "notice_low", "notice_high", "reversed", "control", "detection",
     "detection_low", "detection_high", "contrast", "contrast_low", "contrast_high", "d_prime", "named", "named_low",
@@ -92,11 +95,13 @@ def noticing_of_model(
     concepts: Sequence[str] = CONCEPTS,
     positions: str = "all",
     seed: int = 0,
+    parts: Parts | None = None,
 ) -> pd.DataFrame:
     """All answers of a model, unsteered and under each push (`answers_to`).
 
     Args:
         layer: after which directions are read and injected. magnitudes: in residual norms, above 0.
+        parts: of a run, in which answers are kept as they come; what stands there is not asked again.
 
     Raises:
         InputError: fewer than `FEWEST_CONCEPTS` concepts that tokens tell apart, or a magnitude not above 0.
@@ -126,7 +131,7 @@ def noticing_of_model(
         turned = length if trial.kind == EQUAL_KL else trial.magnitude
         return SteeredRespondent(model, pushes[trial.kind, trial.concept], turned)
 
-    return answers_to(respondent, spellings, magnitudes, seed)
+    return answers_to(respondent, spellings, magnitudes, seed, parts)
 
 
 def answers_to(
@@ -134,11 +139,13 @@ def answers_to(
     spellings: Mapping[str, tuple[str, ...]],
     magnitudes: Sequence[float],
     seed: int = 0,
+    parts: Parts | None = None,
 ) -> pd.DataFrame:
     """What a subject answers without a push and under each.
 
     Args:
         respondent: the subject under a trial's push. spellings: of each concept's word, as an answer may begin.
+        parts: of a run, with `ANSWER_COLUMNS` and `ANSWER_KEY`; a part for each kind of push at a magnitude.
 
     Returns:
         `ANSWER_COLUMNS`: asked is "notice", "reversed", "control", "named" or "anyway"; item: which control question;
@@ -149,21 +156,32 @@ def answers_to(
     concepts, words = list(spellings), TokenReader(spellings)
     scale = Scale("options", tuple(concepts))
     naming = {name: Instrument(name, ASKED[name], scale, words) for name in ("named", "anyway")}
-    trials = [Trial("none", "", 0.0)]
-    trials += [Trial(kind, word, float(m)) for m in magnitudes for kind in KINDS for word in concepts]
-    rows = []
-    for trial in trials:
+
+    def rows_of(trial: Trial) -> Iterator[tuple[Any, ...]]:
         subject, about = respondent(trial), (trial.kind, trial.concept, trial.magnitude)
         for name, instrument in yes_no.items():
             for answer in subject.answer([instrument.prompt()], instrument):
-                rows.append((*about, name, 0, answer.margin, answer.mass, ""))
+                yield *about, name, 0, answer.margin, answer.mass, ""
         for answer in subject.answer([FACT.prompt(each.text) for each in controls], FACT):
-            rows.append((*about, "control", answer.place, answer.margin, answer.mass, ""))
+            yield *about, "control", answer.place, answer.margin, answer.mass, ""
         for name, instrument in naming.items() if trial.kind in (CONCEPT, "none") else ():
             for answer in subject.answer([instrument.prompt()], instrument):
                 first = concepts[int(np.argmax(answer.probabilities))] if answer.probabilities else ""
-                rows.append((*about, name, 0, np.nan, answer.mass, first))
-    return pd.DataFrame(rows, columns=ANSWER_COLUMNS)
+                yield *about, name, 0, np.nan, answer.mass, first
+
+    pushes = [("none", 0.0), *((kind, float(magnitude)) for magnitude in magnitudes for kind in KINDS)]
+    asked = {(kind, float(magnitude)) for magnitude, kind, *_ in (parts.done_keys() if parts else ())}
+    tables = []
+    with progress_bar(1 + len(concepts) * (len(pushes) - 1), "was I steered?") as step:
+        for kind, magnitude in pushes:
+            trials = [Trial(kind, word, magnitude) for word in (concepts if kind in KINDS else [""])]
+            if (kind, magnitude) not in asked:
+                rows = [row for trial in trials for row in rows_of(trial)]
+                tables.append(pd.DataFrame(rows, columns=ANSWER_COLUMNS))
+                if parts:
+                    parts.append(tables[-1])
+            step(len(trials))
+    return parts.read() if parts else pd.concat(tables, ignore_index=True)
 
 
 def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,10 @@ from tuned import LAYER, tuned_subject
 
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
+from onedial.core.run.parts import Parts
 from steering.effects.noticing import (
+    ANSWER_COLUMNS,
+    ANSWER_KEY,
     CONCEPT,
     CONCEPTS,
     EQUAL_KL,
@@ -96,6 +99,23 @@ def test_detection_is_recomputed_from_the_answers():
     assert row[["detection", "detection_low", "detection_high"]].tolist() == pytest.approx(
         [detection.mean(), low, high], abs=1e-4
     )
+
+
+def test_what_is_on_disk_is_not_asked_again(tmp_path):
+    parts, trials = Parts(tmp_path, ANSWER_COLUMNS, ANSWER_KEY), []
+
+    def subject(trial):
+        if len(trials) == 1 + 2 * len(WORDS):
+            raise KeyboardInterrupt
+        trials.append(trial)
+        return Scripted(trial, SUBJECTS["noticed"], False, np.random.default_rng(len(trials)))
+
+    with pytest.raises(KeyboardInterrupt):
+        answers_to(subject, SPELT, [1.0], parts=parts)
+    first, trials[:] = list(trials), []
+    answers = answers_to(subject, SPELT, [1.0], parts=parts)
+    assert {each.kind for each in trials} == {EQUAL_KL}
+    assert len(first) + len(trials) == 1 + 3 * len(WORDS) == len(answers.drop_duplicates(ANSWER_KEY[:3]))
 
 
 def test_what_cannot_be_read_is_counted_and_left_out():
