@@ -48,10 +48,9 @@ Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, 
     onedial panel import panel.csv --yes Ja --no Nein --out panels/german  # a column per model
 
 A log asked either "can you answer this?" (then said_yes is read from its answers) or the questions themselves (then it
-tells what was answered correctly); which of the two is found from its answers and said. What cannot be read as yes or
-no, and what failed, is blank, never no. Writes panel.csv (for --panel), questions.jsonl (for --questions),
-respondents.csv (complete `family` by hand) and import_report.json into a run's folder. Needs no model;
-Inspect's logs need its library.
+tells what was answered correctly); --asked says which. What cannot be read as yes or no, and what failed, is blank,
+never no. Writes panel.csv (for --panel), questions.jsonl (for --questions), respondents.csv (complete `family` by hand)
+and import_report.json into a run's folder. Needs no model; Inspect's logs need its library.
 """
 EXPORTING = """
 Write a panel in other people's formats.

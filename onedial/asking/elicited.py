@@ -12,7 +12,8 @@
     cut: 95                                      # at least this number is a yes (number), or median: each one's own
     prompt: {user: "Request: {question} ...", assistant_prefix: "Answer:"}     # what a subject is shown
     columns: {answered_correctly: correct}       # our name of a column: the table's
-    about: [source, year]                        # columns of a wide table that tell of its questions, not answers
+    about: [source, year]                        # columns of a wide table that hold no answers
+    turned: name                                 # a row is a respondent, who is named in this column
     questions: questions.csv                     # files beside the panel with question_id, question, topic and more
     asked: "2025"                                # when
     licence: CC BY 4.0
@@ -125,6 +126,7 @@ class Elicitation:
         default_factory=dict
     )
     about: _List = ()
+    turned: _Words = ""
     questions: _List = ()
     asked: _Words = ""
     licence: _Words = ""

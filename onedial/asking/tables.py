@@ -27,6 +27,8 @@ from onedial.core.notices import notice
 
 _FOR_EXCEL = re.compile(r"[\"']?sep=([,;\t|])[\"']?")
 """A first line that tells Excel what stands between the cells."""
+_SURVEY_MONKEY = ["Respondent ID", "Collector ID"]
+"""How the header of its exports begins, which has two lines."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
@@ -197,11 +199,24 @@ def _read_csv(path: Path) -> Table:
     if lines.fault:
         raise InputError(f"{path}, {lines.fault}")
     names = [name.strip() for name in lines.rows[0]]
+    if names[:2] == _SURVEY_MONKEY and len(lines.rows) > 1 and not lines.rows[1][0].strip():
+        names = _with_statements(names, [cell.strip() for cell in lines.rows[1]])
+        del lines.rows[1], lines.places[1]
     for row, place in zip(lines.rows[1:], lines.places[1:], strict=True):
         if len(names) > 1 and [cell.strip() for cell in row] == names:
             raise InputError(f"{path}, line {place} names the columns again, as where files were joined; delete it")
     frame = pd.DataFrame(lines.rows[1:], columns=names, dtype=object)
     return Table(path, _without_empty(frame), lines.places[1:], "line")
+
+
+def _with_statements(names: Sequence[str], below: Sequence[str]) -> list[str]:
+    """Names of a header in two lines: a question names its first column, and below stands what each is about."""
+    whole, asked = [], ""
+    for name, statement in zip(names, below, strict=True):
+        asked = name or asked
+        is_more = statement and not statement.endswith("Response")
+        whole.append(f"{asked} {statement}" if is_more else asked)
+    return whole
 
 
 class _Lines(NamedTuple):
@@ -404,7 +419,7 @@ def _read_text(path: Path) -> str:
 
 
 _READERS: dict[str, Callable[[Path], Table]] = {
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), _read_json),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json", ".out"), _read_json),  # .jsonl.out: Bedrock's batches
     **dict.fromkeys((".csv", ".tsv"), _read_csv),
     ".parquet": _read_parquet,
     ".xlsx": _read_excel,

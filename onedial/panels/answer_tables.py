@@ -1,10 +1,12 @@
 """Tables of answers, wide or long, as long tables under our names: a row for each answer of each respondent.
 
 Long: a column `respondent` (or `model`) and one of answers. Wide: a row for each question and a column for each
-respondent, which is every column that is not named here. Nothing is told by a column's cells; what has another name is
-declared (`columns`, and `about`: what tells of the questions).
+respondent, which is every column that is not named here. Turned, as surveys are: a row for each respondent, named in
+the column that is declared, and a column for each question. Nothing is told by a column's cells; what has another name
+is declared (`columns`, and `about`: what is no answer).
 """
 
+import json
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
@@ -14,15 +16,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from onedial.asking.elicited import ELICITATION_FILE
 from onedial.asking.questions import question_id
 from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
 from onedial.panels.keying import KEYED, REVERSED
-from onedial.panels.questions.cells import clean_text
+from onedial.panels.questions.cells import clean_text, list_in_text
 from onedial.panels.questions.question_columns import CANONICAL
 from onedial.panels.questions.suggest import NAMES as SUGGESTED
 from onedial.panels.questions.suggest import simple
-from onedial.panels.spellings import TRUTH, word_of
+from onedial.panels.spellings import BLANKS, TRUTH, word_of
 
 NAMES = {"question_id": "id", "respondent": "model", "said_yes": "answer", "answered_correctly": "correct"}
 """What a column of a long table is called, and how it may be called besides where there is none of the first name."""
@@ -58,18 +61,23 @@ def long_table(
     answers: Collection[str],
     answer: str,
     known: Collection[str] = (),
+    turned: str = "",
 ) -> tuple[Table, pd.DataFrame | None]:
     """A table of answers as a long table, and what it tells of its questions, by their ids, where it was wide.
 
     Args:
-        columns: our name of a column to the table's. about: columns of a wide table that tell of its questions.
+        columns: our name of a column to the table's. about: columns of a wide or turned table that are no answers.
         answers: names of columns in which answers of a long table may stand. answer: where those of a wide one go.
         known: respondents that are listed as such elsewhere, whatever they are called.
+        turned: the column of the respondents, where they stand in the rows.
 
     Raises:
         InputError: a column that is named is not there; there is no respondent, id or answer; a row sums up others; a
             respondent is called like a question, what tells of one, or a sum.
     """
+    table, turned, of_people = _of_qualtrics(table, turned)
+    if turned:
+        return _turned(table, turned, [*about, *of_people], answer, known)
     table = _under_our_names(table, columns)
     held = set(table.frame.columns)
     has_ids = bool({"question_id", "id", "question", "prompt"} & held)
@@ -77,12 +85,7 @@ def long_table(
         table = _long(table, answers)
         _refuse_divided(table, {*OF_QUESTIONS, *OF_ANSWERS, *NAMES, *answers, *about})
         _refuse_summaries(table)
-        names = dict.fromkeys(table.parse("respondent", name_of, "name the respondent"))
-        if nobody := [name for name in names if simple(name) in NOBODY and name not in known]:
-            raise InputError(
-                f"{table.path} has the respondents {listed(nobody)}, which are called like what is made of others' "
-                f"answers, or measures them; delete their rows, or list who did answer in {_LISTED}"
-            )
+        _refuse_nobody(table, table.parse("respondent", name_of, "name the respondent"), known)
         return table, None
     if "model" in held:
         raise InputError(
@@ -112,6 +115,57 @@ def long_table(
     return Table(table.path, pd.concat(frames, ignore_index=True), places, table.unit, stood_in), questions
 
 
+def _turned(
+    table: Table, column: str, about: Sequence[str], answer: str, known: Collection[str]
+) -> tuple[Table, pd.DataFrame]:
+    """A table with a row for each respondent; headers of several words are the questions' texts."""
+    table.require(column, *about)
+    respondents = table.parse(column, name_of, "name the respondent")
+    refuse_repeats(table, pd.DataFrame({"respondent": respondents}), "keep one row of each respondent")
+    _refuse_nobody(table, respondents, known)
+    ids = [str(name) for name in table.frame.columns if name not in (column, *about)]
+    if not ids:
+        raise InputError(f"{table.path} has no question besides {listed([column, *about])}; leave some out of --about")
+    if others := [name for name in ids if not name or simple(name) in NO_QUESTIONS]:
+        raise InputError(
+            f"{table.path} has the columns {listed(others)}, which are called like what sums up answers or tells of "
+            f"respondents; say so: --about {shlex.quote(','.join([*about, *others]))}"
+        )
+    questions = pd.DataFrame({"question": ids} if all(" " in name for name in ids) else None, index=ids)
+    frames = [pd.DataFrame({"question_id": name, "respondent": respondents, answer: table.frame[name]}) for name in ids]
+    stood_in = [name for name in ids for _ in table.places]
+    return Table(
+        table.path, pd.concat(frames, ignore_index=True), table.places * len(ids), table.unit, stood_in
+    ), questions
+
+
+def _of_qualtrics(table: Table, turned: str) -> tuple[Table, str, list[str]]:
+    """Qualtrics' export, which says itself what its columns are: below their names stand texts, then ids of its own.
+
+    Returns:
+        The table without these rows, its questions under their texts; the respondents' column; what is no question.
+    """
+    cells = [list_in_text(cell) for cell in table.frame.iloc[1]] if len(table.frame) > 2 else []
+    if not cells or not all(isinstance(cell, dict) and "ImportId" in cell for cell in cells):
+        return table, turned, []
+    names, texts = list(map(str, table.frame.columns)), [clean_text(cell) for cell in table.frame.iloc[0]]
+    ids = [str(cell["ImportId"]) for cell in cells]
+    asked = {name: str(text) for name, text, each in zip(names, texts, ids, strict=True) if each.startswith("QID")}
+    asked = asked if len({*asked.values()}) == len(asked) else {name: name for name in asked}
+    turned = turned or next((name for name, each in zip(names, ids, strict=True) if each == "_recordId"), "")
+    table = replace(table, frame=table.frame.iloc[2:].reset_index(drop=True), places=table.places[2:])
+    return table.renamed(asked), turned, [name for name in names if name not in (*asked, turned)]
+
+
+def _refuse_nobody(table: Table, respondents: Sequence[str], known: Collection[str]) -> None:
+    names = [name for name in dict.fromkeys(respondents) if name not in known]
+    if nobody := [name for name in names if simple(name) in NOBODY]:
+        raise InputError(
+            f"{table.path} has the respondents {listed(nobody)}, which are called like what is made of others' "
+            f"answers, or measures them; delete their rows, or list who did answer in {_LISTED}"
+        )
+
+
 def question_ids(table: Table) -> list[str]:
     """The id of each row's question: `question_id`, `id`, or a hash of `question`."""
     columns = table.frame.columns
@@ -138,6 +192,11 @@ def question_ids(table: Table) -> list[str]:
 
 
 def _under_our_names(table: Table, columns: Mapping[str, str]) -> Table:
+    """Under the names that are declared; without those that are declared as nothing."""
+    unread = {other for name, theirs in columns.items() if not theirs for other in (name, NAMES.get(name))}
+    unread -= {*columns.values()}
+    table = replace(table, frame=table.frame.drop(columns=[name for name in table.frame if name in unread]))
+    columns = {ours: theirs for ours, theirs in columns.items() if theirs}
     table.require(*columns.values())
     if taken := [ours for ours in columns if ours in table.frame.columns and columns[ours] != ours]:
         raise InputError(
@@ -220,10 +279,11 @@ def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
 
 def _refuse_no_respondents(table: Table, names: Sequence[str]) -> None:
     """Columns that are called like questions, or like what tells of them or sums up answers, are no respondents."""
-    if names and all(_LIKE_A_QUESTION.fullmatch(name.casefold()) for name in names):
+    asking = [name for name in names if name.endswith(("?", "?]"))]
+    if asking or (names and all(_LIKE_A_QUESTION.fullmatch(name.casefold()) for name in names)):
         raise InputError(
-            f"{table.path} has columns called like questions ({listed(names, 3)}), but in a wide table a column is a "
-            f"respondent; name them by who answered, or list them in {_LISTED}{_how_to_turn(table)}"
+            f"{table.path} has columns called like questions ({listed(asking or names, 3)}), but in a wide table a "
+            f"column is a respondent; name them by who answered, or list them in {_LISTED}{_how_to_turn(table)}"
         )
     heads = {f"{simple(name)}_" for name in names}
     others = [name for name in names if simple(name) in NO_RESPONDENTS]
@@ -238,21 +298,30 @@ def _refuse_no_respondents(table: Table, names: Sequence[str]) -> None:
             f"{table.path} has the columns {listed(others)}, which are called like what tells of questions or sums up "
             f"answers; say so: --about {shlex.quote(','.join(others))}, or list who did answer in {_LISTED}; if every "
             "row is one answer, name who gave it (columns: {respondent: COLUMN}, or --columns respondent=COLUMN of an "
-            "import)"
+            f"import){_how_to_turn(table)}"
         )
 
 
 def _how_to_turn(table: Table) -> str:
-    """The one reader takes every kind of file, and cells as they stand (NA, 007)."""
-    first = str(next((name for name in ("model", "id", "question_id") if name in table.frame), table.frame.columns[0]))
-    if any(isinstance(cell, dict | list) for cell in table.frame.iloc[0]):
+    """What to declare where respondents stand in the rows, as far as that can be seen."""
+    if {"question_id", "question"} & set(table.frame.columns):
         return ""
-    return (
-        "; where the models stand in the rows and the questions in the columns, turn it by the column of their names "
-        "and without what else tells of them: "
-        f"from onedial.asking.tables import read_table; read_table({str(table.path)!r}).frame"
-        f'.set_index({table.theirs.get(first, first)!r}).T.to_csv("turned.csv", index_label="question_id")'
-    )
+    frame = table.frame.map(word_of)
+    names = [str(name) for name in frame.columns]
+    answers = [name for name in names if frame[name].any() and frame[name].isin(["", *TRUTH, *BLANKS]).all()]
+    if len(answers) < 2:  # else they are numbers or other words, which come again
+        answers = [name for name in names if 1 < frame[name].nunique() < len(frame)]
+    others = [name for name in names if name not in answers]
+    column = next((name for name in others if frame[name].all() and table.frame[name].map(str).is_unique), None)
+    if not column or len(answers) < 2:
+        return "; where respondents stand in the rows, give each a name, and that column by --turned COLUMN"
+    others.remove(column)
+    declared = {"turned": table.theirs.get(column, column)}
+    if any("," in name for name in others):
+        content = json.dumps({**declared, "about": others}, ensure_ascii=False)
+        return f"; where respondents stand in the rows, write into {ELICITATION_FILE} beside it: {content}"
+    about = f" --about {shlex.quote(','.join(others))}" if others else ""
+    return f"; where respondents stand in the rows, add --turned {shlex.quote(declared['turned'])}{about}"
 
 
 def _refuse_summaries(table: Table) -> None:

@@ -181,9 +181,9 @@ def _beside_panel(
     answers = source.load()
     if questions is None:
         name, *_ = panel_and_cuts(source.path)
-        has_texts = answers.question_texts is not None and name not in NAMED_PANELS
+        texts = None if name in NAMED_PANELS else answers.question_texts
         declared = {} if answers.elicitation is None else answers.elicitation.columns
-        given = questions_of_panel(name, declared) if has_texts else None
+        given = None if texts is None else questions_of_panel(name, declared, texts)
         questions = given or (name if name in NAMED_QUESTIONS else "embedded")
     if turned := reversed_questions(answers):
         notice(

@@ -117,9 +117,8 @@ def load_panel(
         reading = _Reading(elicitation_given, cuts, elicitation_given.top if top is None else top, known)
         where = "confidence" if reading.states_numbers else "said_yes"
         listed_ones = () if known is None else set(known.index)
-        read = _read(
-            *long_table(table, elicitation_given.columns, elicitation_given.about, ANSWERS, where, listed_ones), reading
-        )
+        declaration = (elicitation_given.columns, elicitation_given.about, ANSWERS, where, listed_ones)
+        read = _read(*long_table(table, *declaration, elicitation_given.turned), reading)
         panel = replace(read.panel, elicitation=elicitation)
         if elicitation_given.questions:
             panel = _with_questions(panel, [source.parent / file for file in elicitation_given.questions])

@@ -31,6 +31,7 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
         confidence_scale=options.confidence_scale,
         columns={ours.strip(): theirs.strip() for ours, _, theirs in (pair.partition("=") for pair in options.columns)},
         about=options.about,
+        turned=options.turned,
         incomplete=options.incomplete,
         spellings=Spellings(options.yes, options.no, options.blank),
     )

@@ -1,6 +1,7 @@
 """Panels as people have them: what is declared is read so, and what is not is refused with what to type."""
 
-import re
+import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -173,7 +174,8 @@ REFUSED = {
     "mean in long": (f"{LONG}\nq1,a,1\nq1,mean,1\nq1,Gold,1\n", "respondents 'mean', 'Gold'.*delete their rows"),
     "majority": ("id,a,majority,Has Image\nq1,1,0,1\n", "--about 'majority,Has Image', or list"),
     "1_0": ("question_id,a\nq1,0_1\n", "holds '0_1'"),
-    "turned, with families": ("model,family,q1\na,Meta,1\n", "turn it by .* without what else tells of them"),
+    "turned": ("model,family,q1,q2\na,Meta,1,0\n", "--turned model --about family$"),
+    "no id": (",q1,q2\na,1,0\n", "give each a name, and that column by --turned COLUMN"),
     "two keys": ("question_id,reversed,keyed,a\nq1,0,1,1\n", "both say which questions are reversed"),
 }
 
@@ -185,33 +187,68 @@ def test_what_is_no_panel_is_refused_with_a_remedy(tmp_path, name):
         panel_of(tmp_path, text, ":4/5,10" if name == "a cut of two scales" else "")
 
 
-@pytest.mark.parametrize("first", ["model", "Model", "", "Unnamed: 0"])
-def test_a_table_with_its_models_in_the_rows_says_how_to_turn(tmp_path, first, monkeypatch):
-    """What the refusal says is run, and the turned table is a panel."""
-    monkeypatch.chdir(tmp_path)
+def declared_by(refusal: str) -> dict:
+    """What the end of a refusal says is to be declared."""
+    if "beside it: " in refusal:
+        return json.loads(refusal.partition("beside it: ")[2])
+    words = shlex.split(refusal[refusal.index("--turned") :])
+    return {"turned": words[1]} | ({"about": words[3].split(",")} if len(words) > 2 else {})
+
+
+@pytest.mark.parametrize("first", ["model", "Model", "Unnamed: 0"])
+def test_a_table_with_its_models_in_the_rows_says_how_to_turn(tmp_path, first):
+    """What the refusal says is declared, and the table is a panel."""
+    text = f"{first},q1,q2,q3\ngpt,1,0,1\nclaude,0,0,\n"
     with pytest.raises(InputError) as refusal:
-        panel_of(tmp_path, f"{first},q1,q2,q3\ngpt,1,0,1\nclaude,0,0,\n")
-    exec(re.search(r"turn it .*?: (.*)", str(refusal.value))[1], {})
-    panel = load_panel("turned.csv")
+        panel_of(tmp_path, text)
+    panel = load_panel(tmp_path / "p.csv", declared=declared_by(str(refusal.value)))
     expected = pd.DataFrame({"gpt": [1.0, 0, 1], "claude": [0, 0, np.nan]}, index=["q1", "q2", "q3"])
     pd.testing.assert_frame_equal(panel.answers, expected, check_names=False)
+    assert panel.question_texts is None
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.jsonl"])
-def test_people_in_rows_are_turned_as_they_are_called(tmp_path, name, monkeypatch):
-    """Separators, and names that are like blanks or numbers, survive what the refusal says."""
-    monkeypatch.chdir(tmp_path)
+def test_people_in_rows_keep_their_names_when_turned(tmp_path, name):
+    """Also names that are like blanks or numbers."""
     frame = pd.DataFrame({"id": ["NA", "007", "7"], "q1": [1, 0, 1], "Q_2": [0, 0, 1], "item 3": ["", 1, 1]}, dtype=str)
     if name == "p.jsonl":
-        frame.to_json(name, orient="records", lines=True)
+        frame.to_json(tmp_path / name, orient="records", lines=True)
     else:
-        frame.to_csv(name, sep=";" if name == "p.csv" else "\t", index=False)
+        frame.to_csv(tmp_path / name, sep=";" if name == "p.csv" else "\t", index=False)
     with pytest.raises(InputError, match="columns called like questions") as refusal:
         load_panel(tmp_path / name)
-    exec(re.search(r"turn it .*?: (.*)", str(refusal.value))[1], {})
-    answers = load_panel("turned.csv").answers
+    answers = load_panel(tmp_path / name, declared=declared_by(str(refusal.value))).answers
     assert list(answers.index) == ["q1", "Q_2", "item 3"]
     assert answers.fillna(-1).to_dict("list") == {"NA": [1, 0, -1], "007": [0, 0, 1], "7": [1, 1, 1]}
+
+
+SURVEYS = {
+    "Qualtrics": (
+        'StartDate,Finished,ResponseId,Q1,Q2\nStart Date,Finished,Response ID,Can you sing?,"Can you run, fast?"\n'
+        + ",".join(f'"{{""ImportId"":""{name}""}}"' for name in ("startDate", "finished", "_recordId", "QID1", "QID2"))
+        + "\n2024-05-01,True,R_1,Yes,No\n2024-05-02,True,R_2,No,\n"
+    ),
+    "SurveyMonkey": (
+        'Respondent ID,Collector ID,Start Date,Can you,,\n,,,sing?,"run, fast?",Open-Ended Response\n'
+        "R_1,44,05/01,Yes,No,\nR_2,44,05/02,No,,\n"
+    ),
+    "Google Forms": 'Timestamp,Can you sing?,"Can you run, fast?","Town, if any"\nR_1,Yes,No,Rome\nR_2,No,,Rome\n',
+    "LimeSurvey": 'id,submitdate,Can you sing?,"Can you run, fast?"\nR_1,1980-01-01,Yes,No\nR_2,1980-01-01,No,\n',
+}
+
+
+@pytest.mark.parametrize("program", SURVEYS)
+def test_exports_of_surveys_are_read_by_the_first_remedy(tmp_path, program):
+    """Qualtrics' says itself what its columns are; for the others the refusal names what to declare."""
+    text, declared = SURVEYS[program], None
+    if program != "Qualtrics":
+        with pytest.raises(InputError) as refusal:
+            panel_of(tmp_path, text)
+        declared = declared_by(str(refusal.value))
+    panel = panel_of(tmp_path, text, **(declared or {}))
+    asked = ["Can you sing?", "Can you run, fast?"]
+    assert list(panel.question_texts)[:2] == asked
+    assert panel.answers.loc[asked].fillna(-1).to_dict("list") == {"R_1": [1, 0], "R_2": [0, -1]}
 
 
 @pytest.mark.parametrize("name", ["row", "column", "rounded"])

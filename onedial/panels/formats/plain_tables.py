@@ -9,6 +9,9 @@ score       answered_correctly: whether the question itself was answered correct
 no answer   a row whose error is neither blank nor a no, or whose finish_reason (stop_reason, ...) says so
 """
 
+import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from onedial.core.errors import InputError
 from onedial.panels.answer_tables import NAMES, long_table, refuse_ids_of_rows
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, message_of, texts_of
 from onedial.panels.panel_files import RESPONDENTS_FILE
+from onedial.panels.questions.cells import list_in_text
 from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
 
 FORMAT = "table"
@@ -41,14 +45,21 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         InputError: an unusable table, or one without respondents, or without answers.
     """
     table = read_table(path)
+    heads = set()
     for field in choices.columns.values():  # message.content: what the objects of a column hold
         head, _, rest = field.partition(".")
         if rest and field not in table.frame.columns and head in table.frame.columns:
-            inside = [dig(cell, rest) for cell in table.frame[head]]
+            inside = [dig(list_in_text(cell), rest) for cell in table.frame[head]]
             table = replace(table, frame=table.frame.assign(**{field: inside}))
+            heads.add(head)
+    table = replace(table, frame=table.frame.drop(columns=list(heads - {*choices.columns.values()})))
     beside = path.parent / RESPONDENTS_FILE
     known = set(map(str, read_table(beside).frame.get("respondent", ()))) if beside.exists() else ()
-    table, questions = long_table(table, choices.columns, choices.about, ANSWERS, "said_yes", known)
+    declared = (choices.columns, choices.about, ANSWERS, "said_yes", known, choices.turned)
+    try:
+        table, questions = long_table(table, *declared)
+    except InputError as error:
+        raise InputError(_suggestion(path, table, choices) or str(error)) from None
     if questions is not None:
         about_questions = questions[[name for name in ("question", "topic") if name in questions]]
         table = Table(
@@ -73,6 +84,67 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         LogRun(str(path), FORMAT, model, framing, {}, tuple(rows), True, kind, about)
         for (model, framing), rows in runs.items()
     ]
+
+
+_WHO = re.compile(r"(?:.*\.)?(?:model|respondent|llm|engine)(?:_?(?:name|id|group))?", re.IGNORECASE)
+_ASKED = re.compile(r"(?:prompt|question|input|instruction|query|request)s?(?:_?text)?", re.IGNORECASE)
+_WROTE = re.compile(
+    r"(?:(?:.*_)?(?:response|output|completion|generation|reply|choices)(?:_?text)?)(?:\..*(?:content|text|\d))?",
+    re.IGNORECASE,
+)
+_SPEAKERS = {"user": "prompt", "human": "prompt", "assistant": "raw_text", "gpt": "raw_text", "model": "raw_text"}
+
+
+def _suggestion(path: Path, table: Table, choices: LogChoices) -> str | None:
+    """A refusal that names the fields which may say who was asked and wrote what; None where none do."""
+    first = {str(name): list_in_text(cell) for name, cell in table.frame.iloc[0].items()}
+    texts = [(field[1:], text, role) for field, text, role in _texts_in(first)]
+    meant: dict[str, str] = {}
+    for role, pattern in (("raw_text", _WROTE), ("prompt", _ASKED), ("respondent", _WHO)):
+        fields = [field for field, *_ in texts if pattern.fullmatch(field)]
+        if fields:
+            meant[role] = min(fields, key=lambda field: field.count("."))
+    meant |= {_SPEAKERS[role]: field for field, _, role in texts if role in _SPEAKERS}  # what was said last
+    meant = {role: field for role, field in meant.items() if role not in first}
+    if choices.columns or not {"respondent", "raw_text"} <= meant.keys() | first.keys():
+        return None
+    once = [name for name in first if table.frame[name].map(str).is_unique]
+    texts_asked = {str(dig(row, meant.get("prompt", "question"))) for row in table.frame.to_dict("records")}
+    has_ids_of_answers = bool({"question_id", "id"} & {*once}) and 1 < len(texts_asked) < len(table.frame)
+    no_ids = {"question_id": ""} if has_ids_of_answers else {}
+    samples = {"sample": once[0]} if once else {}
+    for known in (meant | no_ids, meant | no_ids | samples):
+        try:
+            (record, *_), *_ = (run.records for run in read(path, replace(choices, columns=known)))
+            break
+        except InputError:
+            continue
+    else:
+        return None
+    asked = record.question or record.prompt or record.item
+    columns = shlex.quote(",".join(f"{role}={field}" for role, field in sorted(known.items())))
+    return (
+        f"{path} does not say under names that are known who wrote what; if that is meant, add --columns {columns} "
+        f"(row 1: {asked[:60]!r} -> {str(record.text)[:60]!r}), and what was asked: --asked yes-no (can you answer "
+        "this?) or question"
+    )
+
+
+def _texts_in(value: Any, field: str = "", role: str = "") -> Iterator[tuple[str, str, str]]:
+    """Path and words of every text in a row, and the role of who speaks there."""
+    if isinstance(value, str):
+        yield field, value, role
+    elif isinstance(value, dict):
+        role = str(value.get("role") or value.get("from") or role).casefold()
+        for name, each in value.items():
+            yield from _texts_in(
+                each, f"{field}.{name}", role if name in ("content", "text", "value", "message") else ""
+            )
+    elif isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value):
+        yield from ((f"{field}.0", value[0], ""), (f"{field}.1", value[1], value[0].casefold()))  # [role, words]
+    elif isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from _texts_in(each, f"{field}.{place}", role)
 
 
 def _records(table: Table, choices: LogChoices) -> list[LogRecord]:

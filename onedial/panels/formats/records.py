@@ -119,7 +119,7 @@ class LogChoices:
     Attributes:
         columns: our name to the column of a table, or to the field of a log (dots go down: "scores.conf").
         confidence_scale: what a stated confidence calls certainty, such as 1 or 100; None refuses a confidence.
-        about: columns of a wide table that are no respondents.
+        about: columns of a wide table that are no respondents. turned: see `answer_tables.long_table`.
         incomplete: take what is there of an evaluation that did not come to its end.
         spellings: of yes, no and nothing, for plain tables.
     """
@@ -127,6 +127,7 @@ class LogChoices:
     columns: Mapping[str, str] = field(default_factory=dict)
     confidence_scale: float | None = None
     about: tuple[str, ...] = ()
+    turned: str = ""
     incomplete: bool = False
     spellings: Spellings = field(default_factory=Spellings)
 
@@ -174,13 +175,16 @@ class LogChoices:
 
 
 def dig(holder: Any, path: str) -> Any:
-    """The value under a dotted path in nested dictionaries; None where it ends early."""
+    """The value under a dotted path in nested dictionaries and lists (choices.0); None where it ends early."""
     if isinstance(holder, Mapping) and path in holder:
         return holder[path]
     for part in path.split("."):
-        if not isinstance(holder, Mapping) or part not in holder:
+        if isinstance(holder, list) and part.isdigit():
+            holder = dict(enumerate(holder)).get(int(part))
+        elif isinstance(holder, Mapping) and part in holder:
+            holder = holder[part]
+        else:
             return None
-        holder = holder[part]
     return holder
 
 
@@ -201,7 +205,11 @@ def message_of(error: Any) -> str:
     >>> message_of({"message": "too many\\nrequests"}), message_of(True)
     ('too many requests', 'error')
     """
-    message = error.get("message") or error.get("code") or error if isinstance(error, Mapping) else error
+    message = (
+        error.get("message") or error.get("errorMessage") or error.get("code") or error
+        if isinstance(error, Mapping)
+        else error
+    )
     text = " ".join(str(message).split())[:200]
     return "error" if Spellings().holds(text) else text
 

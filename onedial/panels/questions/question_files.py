@@ -85,13 +85,16 @@ def load_questions(
     return _whole(name, [question for questions, _ in read for question in questions], has_ids, n, seed)
 
 
-def questions_of_panel(path: str | Path, columns: Mapping[str, str] | None = None) -> list[Question]:
+def questions_of_panel(path: str | Path, columns: Mapping[str, str], texts: pd.Series) -> list[Question]:
     """The questions that a panel file holds, wide or long: its canonical columns, beside those of respondents.
 
     Args:
         columns: canonical name -> what the file calls it, as elicitation.yaml has it.
+        texts: by their ids, where no column holds them: of a turned table, or from files beside it.
     """
     table = read_table(path)
+    if columns.get("question", "question") not in table.frame.columns:
+        return [Question(str(name), text) for name, text in texts.dropna().items()]
     theirs = {name: canonical for canonical, name in (columns or {}).items()}
     table = replace(table, frame=table.frame.rename(columns=theirs))
     kept = list(_OF_A_PANEL)

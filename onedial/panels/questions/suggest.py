@@ -72,7 +72,7 @@ def advice(table: Table, in_python: bool, without: Mapping[str, Any] | None = No
     if row := next((name for name in map(str, table.frame.columns) if re.search(r"^#|[?.!]$", name)), None):
         return (
             f"{row[:60]!r} names none: if it is of the first row, write names above that (question, answer); if people "
-            "stand in the rows and what they were asked in the columns, it is a panel to be turned"
+            "stand in the rows and what they were asked in the columns, give it as --panel, with --turned COLUMN"
         )
     pairs = suggest(table, without)
     shown = [f"{written(mapping, in_python)} (row 1: {in_words(question)})" for mapping, question in pairs]

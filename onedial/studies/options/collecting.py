@@ -61,7 +61,7 @@ class CollectOptions(ColumnOptions, EngineOptions, DryRunOptions, RunOptions, gr
 
 def columns_fault(pairs: Sequence[str]) -> str | None:
     """What to give instead of what is no OURS=THEIRS."""
-    both = all(all(part.strip() for part in pair.partition("=")) for pair in pairs)
+    both = all(all(part.strip() for part in pair.partition("=")) or pair == "question_id=" for pair in pairs)
     return None if both else "write OURS=THEIRS, such as said_yes=verdict,respondent=llm"
 
 

@@ -104,9 +104,8 @@ def preset_fault(name: str) -> str | None:
 class DeclaredOptions(Options, group="questions, panel, prompt"):
     """What a panel's table means where its names and words do not tell: goes before elicitation.yaml beside it."""
 
-    about: tuple[str, ...] = option(
-        (), "columns of the panel that tell of its questions and are no respondents", metavar="COLUMN,..."
-    )
+    about: tuple[str, ...] = option((), "columns of the panel that hold no answers", metavar="COLUMN,...")
+    turned: str = option("", "a row of the panel is a respondent, who is named in this column", metavar="COLUMN")
     yes: tuple[str, ...] = option((), "how the panel spells yes, besides the usual, such as 1", metavar="WORD,...")
     no: tuple[str, ...] = option((), "how the panel spells no, besides the usual, such as 2", metavar="WORD,...")
     blank: tuple[str, ...] = option((), "how the panel spells nothing, besides the usual", metavar="WORD,...")
@@ -115,7 +114,8 @@ class DeclaredOptions(Options, group="questions, panel, prompt"):
     def declared(self) -> dict[str, Any]:
         """By the keys of elicitation.yaml."""
         given = {"about": self.about, "yes": self.yes, "no": self.no, "blank": self.blank}
-        return {name: list(words) for name, words in given.items() if words}
+        words = {name: list(words) for name, words in given.items() if words}
+        return words | ({"turned": self.turned} if self.turned else {})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ CONTROLS_WITHOUT_PANEL = 8
 """Directions beside the vector where no target is there to be beside it."""
 
 
-OF_TARGETS = ("target", "respondents", "keep_own", "about", "yes", "no", "blank", "instructed")
+OF_TARGETS = ("target", "respondents", "keep_own", "about", "turned", "yes", "no", "blank", "instructed")
 """Options that say nothing without a panel."""
 
 
