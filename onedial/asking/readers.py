@@ -126,7 +126,7 @@ _ITEM = re.compile(r"^(?:\|?\s*\(?(?P<number>\d{1,2})\s*[.)|]|[-\u2022\u2013])\s
 _REMARK = re.compile(r":\s.*|:$|\s[\u2013\u2014-]\s.*")
 """What is said of an item, behind it."""
 _EDGES = re.compile(r"^[^\w(]+|[^\w)]+$")
-_WORDS_OF_AN_ITEM = 4
+_WORDS_OF_AN_ITEM = 3
 
 
 def parse_list(text: str) -> list[str]:
@@ -135,7 +135,7 @@ def parse_list(text: str) -> list[str]:
     1. Lines behind a bullet or a number, each up to a colon or a dash, until the numbers begin anew.
     2. Else what stands between the commas of the first line that has some, behind a colon or on one side of "are".
     3. Else two lines or more.
-    4. Without bullets and numbers an item has at most four words, or there is no list.
+    4. Without bullets and numbers an item has at most three words, or there is no list.
 
     >>> parse_list("Sure! Here are some:\\n1. Roof: above\\n2. Door\\n3. Wall"), parse_list("Roof, door, and wall.")
     (['Roof', 'Door', 'Wall'], ['Roof', 'door', 'wall'])

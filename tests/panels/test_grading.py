@@ -54,6 +54,14 @@ GRADED = [
             ],
         },
     ),
+    (
+        Question("q", "Who wrote Emma?", ("Jane Austen",)),
+        {
+            "right": ["Jane Austen did. She also wrote Persuasion."],
+            "wrong": ["Not far. Fanny Burney did."],
+            "no answer": ["Austen", "Many did. Jane Austen tried. So it was Fanny Burney."],
+        },
+    ),
     (Question("q", "Which metal is not solid?", ("mercury",)), {"right": ["The metal that is not solid is mercury"]}),
     (Question("q", "Whose equation is it?", ("Einstein",)), {"right": ["Einstein's equation."]}),
     (Question("q", "What is the first prime?", ("2",)), {"right": ["2, the only even one"], "wrong": ["2, 3, 5"]}),
@@ -97,7 +105,17 @@ GRADED = [
                 *("4 cm (2 in)", "#### 4", "There are 4.0 cows.", "Four.", "4 of 8"),
             ],
             "wrong": ["3", "3 of 8"],
-            "no answer": ["4 or 5", "I cannot say", "", "\\boxed{}", "4x", "4\\sqrt{3}"],
+            "no answer": [
+                "4 or 5",
+                "It is not 4",
+                "twenty-four",
+                "four hundred",
+                "I cannot say",
+                "",
+                "\\boxed{}",
+                "4x",
+                "4\\sqrt{3}",
+            ],
         },
     ),
     *(

@@ -1,13 +1,15 @@
 """Grade a closed-book answer in words: right, wrong, or no answer.
 
-1. Its first line that says something counts, and its last (`statements`), after normalising.
+1. Of its first line that says something the first sentence counts, and of its last line the last (`statements`), after
+   normalising.
 2. It is right where it is an accepted answer, or holds one as whole words in its order.
-3. A row of bare numbers holds none ("2, 3, 5"), nor does a line with a "not" or "or" that neither question nor accepted
-   answer has: that is no answer, for the rules do not know what it denies. "I'm not sure, but ..." denies nothing.
+3. A row of bare numbers holds none ("2, 3, 5"), nor does a sentence with a "not" or "or" that neither question nor
+   accepted answer has: that is no answer, for the rules do not know what it denies. "I'm not sure, but ..." denies
+   nothing. Another sentence of these lines that holds one is no answer either, nor is a part of one that the question
+   has not ("Austen").
 4. What says nothing, only repeats the question, or declines (`refuses`) is no answer. All else is wrong.
 
-A surname alone is not the full name, and a thing that is named after its owner holds the owner's name: a judge reads
-that (`--judge`).
+A thing that is named after its owner holds the owner's name: a judge reads that (`--judge`), and what is no answer.
 """
 
 import re
@@ -21,6 +23,8 @@ from onedial.panels.grading.answer_text import FUNCTION_WORDS, find, normalised_
 Outcome = Literal["right", "wrong", "no answer", "ungraded"]
 _WORDS = re.compile(r"\w+(?:[.,'’-]\w+)*")
 _DENIALS = {"not", "never", "neither", "nor", "cannot", "or", "isnt", "wasnt", "arent", "werent", "doesnt", "didnt"}
+_SENTENCE = re.compile(r"(?<=[a-z\d)\"*]{2}[.!?])\s+(?=[A-Z\"*])")
+"""Between two sentences; not behind an initial or "St."."""
 _UNSURE = r"I(?:'m| am) not (?:\w+ )*(?:sure|certain)\b"
 _HEDGE = re.compile(rf"^.*{_UNSURE}[^.]*?,? but\b|[,;.(]\s*(?:but |though |although )?{_UNSURE}\W*$", re.IGNORECASE)
 
@@ -85,18 +89,23 @@ def grade(answer_text: str | None, accepted: Sequence[str], question: str = "", 
         return NO_ANSWER
     if not (accepted or exact):
         return UNGRADED
-    lines = [_HEDGE.sub("", line).strip() or line for line in (lines[0], lines[-1])]
-    whole = [normalised_tokens(line) for line in lines]
-    if any(normalised_tokens(text) in whole for text in (*accepted, *exact)):
+    ends = [_SENTENCE.split(lines[0])[0], _SENTENCE.split(lines[-1])[-1]]
+    sentences = [_HEDGE.sub("", each).strip() or each for each in (*ends, lines[0], lines[-1])]
+    given_tokens = [normalised_tokens(each) for each in sentences]
+    answers = [normalised_tokens(text) for text in accepted]
+    if any(normalised_tokens(text) in given_tokens for text in (*accepted, *exact)):
         return Grade.of(True)
-    asked, is_denied = normalised_tokens(question), False
-    for line, given in zip(lines, whole, strict=True):
-        for wanted in map(normalised_tokens, accepted):
-            if find(given, wanted) and not re.fullmatch(r"[\d\s.,]+", line):
-                if not _DENIALS & (set(given) - set(asked) - set(wanted)):
+    asked, is_held = normalised_tokens(question), False
+    for place, given in enumerate(given_tokens):
+        for wanted in answers if not re.fullmatch(r"[\d\s.,]+", sentences[place]) else ():
+            if find(given, wanted):
+                if place < len(ends) and not _DENIALS & (set(given) - set(asked) - set(wanted)):
                     return Grade.of(True)
-                is_denied = True
-    return NO_ANSWER if is_denied or refuses(answer_text) else Grade.of(False)
+                is_held = True
+    is_part = any(
+        set(given) < set(wanted) for given in given_tokens if not set(given) <= {*asked} for wanted in answers
+    )
+    return NO_ANSWER if is_held or is_part or refuses(answer_text) else Grade.of(False)
 
 
 def answer_spans(text: str, question: str = "") -> list[tuple[int, int]]:

@@ -6,7 +6,8 @@ r"""Grade a final answer that is a number or an expression, in plain text or LaT
    others.
 3. It is right where it is written as an accepted answer, or where its one number has the value of one (as exact
    fractions; "four" is 4). Units, spaces, dollar signs and styles of LaTeX do not count.
-4. No number, several, or one within an expression ("2x") is no answer.
+4. No number, several, one within an expression ("2x") or in several words ("twenty-four"), or one behind a "not" in its
+   clause is no answer.
 
 Nothing is calculated: "sqrt(4)" is not 2.
 """
@@ -15,7 +16,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from onedial.asking.replies import first_turn, spoken, unmarked
+from onedial.asking.replies import first_turn, is_denied, spoken, unmarked
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
 
 if TYPE_CHECKING:
@@ -69,9 +70,12 @@ def final_answer(text: str) -> tuple[str, bool]:
 
 
 def _numbers(plain: str) -> list[Fraction]:
-    """All numbers in a text, as exact fractions."""
+    """All numbers in a text that it does not deny, as exact fractions."""
     numbers = []
-    for sign, top, bottom, whole, number, below in _NUMBER.findall(plain):
+    for match in _NUMBER.finditer(plain):
+        if is_denied(plain[: match.start()]):
+            continue
+        sign, top, bottom, whole, number, below = match.groups()
         parts = (top, bottom) if top else (number, below or "1")
         if int(parts[1]):
             value = Fraction(parts[0]) / int(parts[1]) + int(whole or 0)
@@ -85,7 +89,7 @@ def _plain(text: str) -> str:
     plain = re.sub(r"\\[dtc]?frac\s*\{?(-?\d)\}?\s*\{?(\d)\}?(?!\d)", r"\\frac{\1}{\2}", plain)
     plain = re.sub(r"\\[dtc]frac", r"\\frac", _THOUSANDS.sub("", plain))
     plain = re.sub(
-        rf"\b({'|'.join(_NUMERALS)})\b",
+        rf"(?<![-\w])({'|'.join(_NUMERALS)})\b(?!-|\s+(?:hundred|thousand|\w+illion)\b)",
         lambda match: str(_NUMERALS.index(match[0].lower())),
         plain,
         flags=re.IGNORECASE,
