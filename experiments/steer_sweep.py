@@ -35,8 +35,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         STAGES                       onedial/studies/sweep/sweep_stages.py     what a run does in order, with its cost
         sweep_questions              onedial/studies/sweep/stage_functions.py  one stage
         SweepStudy.fill              onedial/studies/sweep/sweep_study.py      asks what a table lacks, keeps each batch
-        sweep                        steering/sweeping.py                      questions x magnitudes
-        answers_along, read_along    steering/reading.py                       batches, memory, processes
+        answers_along, read_along    steering/reading.py                       questions x magnitudes, in batches
         FastRunner.start, .steer     onedial/models/forward/runner.py          the model itself
         SweepRun.judge, judge        onedial/verdict                           tables to verdict.json
     """

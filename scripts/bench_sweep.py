@@ -104,7 +104,7 @@ def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
     from onedial.models.prompt_set import PromptSet
     from onedial.panels.questions.question_files import load_questions
     from steering.interventions import Intervention, SteeringVector
-    from steering.sweeping import sweep
+    from steering.reading import answers_along
     from steering.vectors import random_vector
 
     torch.set_num_threads(1)
@@ -116,15 +116,15 @@ def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
             norm = float(model.read_residual(model.tokenise([template.fill("Why?")]), [layer]).norm())
             axis = SteeringVector(torch.eye(model.d_model)[0], layer, norm, norm, model.identity)
             vector = random_vector(axis, seed=1)
-            ask = partial(sweep, model, Intervention.of(vector, positions=positions), batch_size=BATCH)
+            ask = partial(answers_along, model, [Intervention.of(vector, positions=positions)], batch_size=BATCH)
             ask(prompts.subset(prompts.question_ids[:2]), [-1.0, 1.0])  # pays for what is set up once
             place = {"positions": positions, "layer": layer}
             for count in options.magnitudes:
                 grid = [round(-1 + 2 * index / (count - 1), 6) for index in range(count)]
                 seconds, swept = cpu_seconds(partial(ask, prompts, grid))
-                rate = len(swept.table) / seconds
+                rate = len(swept) / seconds
                 yield {**place, "who": f"ours, K = {count}", "seconds": seconds, "rate": rate}
-            ours = swept.table.pivot(index="question_id", columns="magnitude", values="margin")
+            ours = swept.pivot(index="question_id", columns="magnitude", values="margin")
             where = slice(-1, None) if positions == "last" else slice(None)
             for name, peer in peers.items():
                 with torch.inference_mode(), peer(model, layer, where) as answer:

@@ -245,7 +245,7 @@ def memory(small: bool, device: str) -> Figures:
     away before; in small a batch of over eight rows is refused as a device would refuse it."""
 
     from steering.interventions import Intervention
-    from steering.sweeping import sweep
+    from steering.reading import answers_along
 
     sizes = MISTRAL_7B | (SMALL_SHAPE if small else {"num_hidden_layers": 8})
     model = random_model(sizes, device, tokenizer())
@@ -253,7 +253,7 @@ def memory(small: bool, device: str) -> Figures:
     push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all")
 
     def margins(batch_size: int) -> Any:
-        swept = sweep(model, push, prompts, [-1.0, 0.0, 1.0], batch_size=batch_size).table
+        swept = answers_along(model, [push], prompts, [-1.0, 0.0, 1.0], batch_size=batch_size)
         return swept.set_index(["question_id", "magnitude"])["margin"].sort_index()
 
     few = margins(4)
@@ -359,16 +359,16 @@ def writing_speed(model: Any, writer: Any, prompts: Sequence[Sequence[int]], pus
         model: by transformers once its writer is put aside. writer: `steering.engines.writer.Vllm`.
         prompts: token ids. push: a `Push`.
     """
-    from onedial.models.writing import generate, writing_batches
+    from onedial.models.writing import Decoding, generate, writing_batches
     from steering.engines.requests import Request
 
     def by_transformers(push: Any) -> int:
         model.writer = None
-        batches = writing_batches(model, [len(ids) for ids in prompts], LONGEST)
+        batches, how = writing_batches(model, [len(ids) for ids in prompts], LONGEST), Decoding(stop=ends_of_its_own)
         return sum(
             text.n_tokens
             for batch in batches
-            for text in generate(model, [prompts[at] for at in batch], LONGEST, stop=ends_of_its_own, push=push)
+            for text in generate(model, [prompts[at] for at in batch], LONGEST, how, push=push)
         )
 
     def by_vllm(push: Any) -> int:

@@ -4,7 +4,7 @@
 is the quick way, by the same runners as the sweep (`onedial.models.forward.runner`).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,8 +29,7 @@ probability of all options together."""
 
 def ask_settings(
     model: OpenModel,
-    prompts: Sequence[Prompt],
-    question_ids: Sequence[str],
+    prompts: Mapping[str, Prompt],
     instrument: Instrument,
     interventions: Intervention | SteeringVector | Sequence[Intervention | SteeringVector],
     magnitudes: Sequence[float] | Grids,
@@ -38,13 +37,12 @@ def ask_settings(
     sink: Sink | None = None,
     done: Collection[str] = frozenset(),
     progress: Progress | None = None,
-    batch_size: int | None = None,
 ) -> pd.DataFrame:
     """Ask every prompt at every magnitude of every intervention, and read the logits at its end.
 
     Args:
-        prompts: of one instrument, filled in; `question_ids` names them.
-        interventions, magnitudes, progress, batch_size: as in `sweep`.
+        prompts: question id -> the instrument's template, filled in.
+        interventions, magnitudes, progress: as in `sweep`.
         sink: is given each finished batch's table; nothing is kept then. done: ids that need not be asked again.
 
     Returns:
@@ -59,16 +57,16 @@ def ask_settings(
     >>> from steering import extract_vector
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
     >>> vector = extract_vector(model, questions, layer=21)
-    >>> prompts = [CAN_YOU_ANSWER.prompt("Who wrote Emma?")]
-    >>> ask_settings(model, prompts, ["q1"], CAN_YOU_ANSWER, vector, [0.0, 0.5]).shape[0]
+    >>> prompts = {"q1": CAN_YOU_ANSWER.prompt("Who wrote Emma?")}
+    >>> ask_settings(model, prompts, CAN_YOU_ANSWER, vector, [0.0, 0.5]).shape[0]
     2
     """
     if not isinstance(instrument.reader, TokenReader):
         raise InputError(f"the answer to {instrument.name!r} is written, not read from logits; use ask_along")
-    asked = as_interventions(interventions)
+    asked, question_ids = as_interventions(interventions), list(prompts)
     grids = check_sweep(model, asked, magnitudes)
     # One instrument's prompts end alike; the tokens that can answer depend on nothing before that (`ENDING`).
-    prompt_set = PromptSet.of_prompts(model, prompts, question_ids, instrument.reader)
+    prompt_set = PromptSet.of_prompts(model, list(prompts.values()), question_ids, instrument.reader)
 
     def options(started: Started, final: Tensor) -> Tensor:
         groups, mass = model.readout.groups_and_mass(final, prompt_set.tokens)
@@ -83,7 +81,6 @@ def ask_settings(
         prompt_set,
         [rows_of(each, grids[each.intervention_id]) for each in asked],
         options,
-        batch_size=batch_size,
         done=done,
         sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
         progress=progress,

@@ -36,6 +36,7 @@ among the `random` ones, p_covariance or p_shuffled among those, as (1 + k) / (1
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -77,6 +78,19 @@ _EACH = 4
 """Rows of a mediator: up and down with it held still, and unsteered with it as in up and as in down."""
 
 
+@dataclass(frozen=True)
+class Chance:
+    """What chance gives beside a direction.
+
+    Attributes:
+        n_drawn: directions of each drawn kind. n_bootstrap: resamples of an interval.
+    """
+
+    n_drawn: int
+    n_bootstrap: int = N_RESAMPLES
+    seed: int = 0
+
+
 # ---- a small push ----------------------------------------------------------------------------------------------------
 
 
@@ -86,21 +100,18 @@ def effects_of(
     directions: Mapping[str, Float[Tensor, " _"]],
     layer: int,
     streams: Float[Tensor, "question d_model"],
-    topics: Sequence[str | None],
     *,
     step: float = STEP,
-    n_random: int = N_RANDOM,
-    n_bootstrap: int = N_BOOTSTRAP,
-    seed: int = 0,
+    chance: Chance = Chance(N_RANDOM, N_BOOTSTRAP),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """The effect of each direction at one layer, and of random ones; see the module's text.
 
     Args:
-        prompts: the questions that are asked. topics: of them, for the intervals.
+        prompts: the questions that are asked; their topics, where they have any, give the intervals.
         directions: name -> direction of any length, positive towards label 1.
         streams: of some questions at the last position of that layer; give scale and covariance.
-        step: in residual norms, to either side. n_random: directions of either kind.
+        step: in residual norms, to either side.
         progress: is told how many questions were finished.
 
     Returns:
@@ -108,24 +119,22 @@ def effects_of(
         topics. n: questions that could be read on both sides; n_unread: the rest.
 
     Raises:
-        InputError: no direction, one without length or of another width, a step that is not above 0, topics of another
-            number than the questions, a layer that the model has not.
+        InputError: no direction, one without length or of another width, a step that is not above 0, or a
+            layer that the model has not.
 
     >>> import torch
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
-    >>> prompts, topics = PromptSet.build(model, questions, METACOGNITIVE), [question.topic for question in questions]
-    >>> middle = model.n_layers // 2
+    >>> prompts, middle = PromptSet.build(model, questions, METACOGNITIVE), model.n_layers // 2
     >>> streams = read_activations(model, prompts, [middle]).residuals[:, 0]
     >>> any_way = {"any": torch.ones(model.d_model)}
-    >>> effects_of(model, prompts, any_way, middle, streams, topics, n_random=2, n_bootstrap=19)["kind"].tolist()
+    >>> effects_of(model, prompts, any_way, middle, streams, chance=Chance(2, 19))["kind"].tolist()
     ['probe', 'random', 'random', 'covariance', 'covariance']
     """
-    if not directions or not step > 0 or len(topics) != len(prompts):
+    if not directions or not step > 0:
         raise InputError(
-            f"{len(directions)} directions, a step of {step}, {len(topics)} topics for {len(prompts)} questions; give "
-            "at least one direction, a step above 0, and a topic (or None) for each question"
+            f"{len(directions)} directions, a step of {step}; give at least one direction, and a step above 0"
         )
     model.check_layers([layer])
     for name, direction in directions.items():
@@ -135,12 +144,12 @@ def effects_of(
                 f"give {model.d_model} numbers that are not all 0"
             )
     lines: Lines = {("probe", name): direction for name, direction in directions.items()}
-    lines |= drawn_lines(n_random, model.d_model, seed, streams)
+    lines |= drawn_lines(chance.n_drawn, model.d_model, chance.seed, streams)
     norm = float(streams.norm(dim=-1).median())
     slopes = slopes_along(model, prompts, [(layer, line, norm) for line in unit_lines(lines)], step, progress)
-    own_topic = [topic if topic is not None else f"question {place}" for place, topic in enumerate(topics)]
-    codes = np.unique(own_topic, return_inverse=True)[1]
-    weights = unit_weights(codes, n_bootstrap, seed)
+    topics = prompts.topics or [""] * len(prompts)
+    units = [topic or f"question {place}" for place, topic in enumerate(topics)]
+    weights = unit_weights(np.unique(units, return_inverse=True)[1], chance.n_bootstrap, chance.seed)
     rows = []
     for (kind, name), slope in zip(lines, slopes.T, strict=True):
         effect, low, high = mean_with_interval(slope, weights)
@@ -188,9 +197,7 @@ def interchange(
     vector: SteeringVector,
     pairs: Sequence[tuple[str, str]],
     *,
-    n_drawn: int = INTERCHANGE_DRAWN,
-    n_bootstrap: int = N_RESAMPLES,
-    seed: int = 0,
+    chance: Chance = Chance(INTERCHANGE_DRAWN),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """The share of each direction; see the module's text.
@@ -201,7 +208,7 @@ def interchange(
     Args:
         prompts: holds the questions of all pairs. vector: its direction and layer alone matter.
         pairs: ids of donor and receiver; a question stands in one of them.
-        n_drawn: directions of either drawn kind. progress: is told how many questions were finished.
+        progress: is told how many questions were finished.
 
     Returns:
         One row per direction, `INTERCHANGE_COLUMNS`. low, high: 95% over pairs; share is nan where the interval of the
@@ -217,7 +224,7 @@ def interchange(
     >>> vector = extract_vector(model, questions, layer=21)
     >>> prompts = PromptSet.build(model, questions, vector.template)
     >>> pairs = [(questions[0].id, questions[1].id), (questions[2].id, questions[3].id)]
-    >>> interchange(model, prompts, vector, pairs, n_drawn=2, n_bootstrap=9).shape[0] > 0
+    >>> interchange(model, prompts, vector, pairs, chance=Chance(2, 9)).shape[0] > 0
     True
     """
     names = [name for pair in pairs for name in pair]
@@ -232,7 +239,7 @@ def interchange(
     activations = read_activations(model, asked, [vector.layer])
     streams = activations.residuals[:, 0]
     lines = {("vector", "the vector"): vector.direction, ("words", "Yes minus No"): _words(model, asked)}
-    lines |= drawn_lines(n_drawn, model.d_model, seed, streams)
+    lines |= drawn_lines(chance.n_drawn, model.d_model, chance.seed, streams)
     along = unit_lines(lines)
     other = streams.unflatten(0, (-1, 2)).flip(1).flatten(0, 1)
     amounts = (other - streams) @ along.T
@@ -243,7 +250,7 @@ def interchange(
         side=2,
     )
     plain = torch.where(activations.read, activations.margin, torch.nan).double().numpy().reshape(-1, 2).T
-    weights = np.concatenate(list(resampled_weights(len(pairs), n_bootstrap, seed)))
+    weights = np.concatenate(list(resampled_weights(len(pairs), chance.n_bootstrap, chance.seed)))
     rows = []
     for (kind, name), (donor, receiver) in zip(lines, by_line, strict=True):
         came = (receiver - plain[1]) + (plain[0] - donor)
@@ -293,12 +300,9 @@ def mediation(
     vector: SteeringVector,
     ends: tuple[float, float],
     layer: int,
-    probes: Mapping[str, Float[Tensor, " d_model"]],
+    probes: Lines,
     *,
-    shuffled: Sequence[Float[Tensor, " d_model"]] = (),
-    n_drawn: int = MEDIATION_DRAWN,
-    n_bootstrap: int = N_RESAMPLES,
-    seed: int = 0,
+    chance: Chance = Chance(MEDIATION_DRAWN),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """The share of each mediator; see the module's text.
@@ -309,8 +313,8 @@ def mediation(
     Args:
         prompts: the questions, none of which a mediator was fitted to. vector: what is pushed along.
         ends: two magnitudes in residual norms, the lower first.
-        layer: of the mediators, above the vector's. probes: name -> direction of any length.
-        shuffled: directions of probes of shuffled labels. n_drawn: directions from the sphere.
+        layer: of the mediators, above the vector's. probes: ("probe" or "shuffled", name) -> direction of any length.
+        chance: its directions are drawn from the sphere.
         progress: is told how many questions were finished.
 
     Returns:
@@ -328,8 +332,8 @@ def mediation(
     >>> from steering import extract_vector
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
     >>> vector, prompts = extract_vector(model, questions, layer=21), PromptSet.build(model, questions, METACOGNITIVE)
-    >>> any_way, above = {"any": torch.ones(model.d_model)}, vector.layer + 1
-    >>> result = mediation(model, prompts, vector, (-0.1, 0.1), above, any_way, n_drawn=2, n_bootstrap=19)
+    >>> any_way, above = {("probe", "any"): torch.ones(model.d_model)}, vector.layer + 1
+    >>> result = mediation(model, prompts, vector, (-0.1, 0.1), above, any_way, chance=Chance(2, 19))
     >>> result["kind"].tolist()
     ['probe', 'vector', 'words', 'random', 'random']
     """
@@ -347,15 +351,15 @@ def mediation(
             f"{model.identity.name} is run plainly, one setting at a time, so that no setting can be given what "
             "another holds; leave mediation out"
         )
-    lines: Lines = {("probe", name): line for name, line in probes.items()}
+    lines: Lines = {key: line for key, line in probes.items() if key[0] == "probe"}
     lines |= {("vector", "the vector"): vector.direction, ("words", "Yes minus No"): _words(model, prompts)}
-    lines |= drawn_lines(n_drawn, model.d_model, seed)
-    lines |= {("shuffled", f"shuffled {n}"): line for n, line in enumerate(shuffled)}
+    lines |= drawn_lines(chance.n_drawn, model.d_model, chance.seed)
+    lines |= {key: line for key, line in probes.items() if key not in lines}
     run = _mediated(model, vector, ends, layer, unit_lines(lines))
     margins = read_margins(read_along(model, prompts, [run], margins_of(model, prompts), progress=progress))
     total = margins[:, 1] - margins[:, 2]
     rest = rearrange(margins[:, 3:], "question (line each) -> line each question", each=_EACH)
-    weights = np.concatenate(list(resampled_weights(len(margins), n_bootstrap, seed)))
+    weights = np.concatenate(list(resampled_weights(len(margins), chance.n_bootstrap, chance.seed)))
     rows = []
     for (kind, name), each in zip(lines, rest, strict=True):
         direct, indirect = each[0] - each[1], each[2] - each[3]

@@ -17,15 +17,13 @@ All are as long as the vector and are done as it is done, at its layer; where th
 the layer that the same choice gives it (`steering.planning.plan`). What reads the stream reads the extraction split.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
-from onedial.asking.questions import Question
 from onedial.asking.sweep_tables import DRAWN_ROLES
 from onedial.core.errors import InputError
 from onedial.models.forward.readout import AnswerTokens
@@ -43,15 +41,13 @@ class Material:
 
     Attributes:
         model: the subject. vector: the one under test. contrast: that it was made from, at its layer alone.
-        questions: those of the extraction split, in the order of the contrast's activations.
-        template: the prompt of the run.
+        prompts: of the extraction split.
     """
 
     model: OpenModel
     vector: SteeringVector
     contrast: Contrast
-    questions: Sequence[Question]
-    template: PromptTemplate = METACOGNITIVE
+    prompts: PromptSet
 
     @property
     def streams(self) -> Float[Tensor, "question d_model"]:
@@ -88,13 +84,13 @@ def orthogonal(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 def unembedding(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     """See the module's text: mean over the yes tokens minus mean over the no tokens."""
-    prompts = PromptSet.build(material.model, material.questions[:1], material.template)
-    return material.model.readout.answer_direction(prompts.tokens)
+    return material.model.readout.answer_direction(material.prompts.tokens)
 
 
 def length(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     """See the module's text: the longer half minus the shorter half."""
-    sizes = torch.tensor([float(len(question.rendered)) for question in material.questions])
+    asked = material.prompts.subset(material.contrast.activations.question_ids).prompts
+    sizes = torch.tensor([float(len(each.user) + len(each.assistant_prefix)) for each in asked])
     order = sizes.argsort(stable=True)
     half = len(order) // 2
     return material.streams[order[-half:]].mean(dim=0) - material.streams[order[:half]].mean(dim=0)

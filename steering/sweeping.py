@@ -1,6 +1,6 @@
 """The sweep: every question's yes/no margin at every magnitude of every intervention."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from onedial.stats.shares import wilson_interval
 from steering.interventions import Intervention, Magnitudes, Push, SteeringVector, as_interventions, say_if_far
 from steering.looks import Look
 from steering.planning.layers import even_grid
-from steering.reading import Grids, Sink, answers_along, check_sweep, margins_by, prompts_for
+from steering.reading import Grids, answers_along, check_sweep, margins_by, prompts_for
 from steering.vectors import random_vector
 
 if TYPE_CHECKING:
@@ -140,11 +140,8 @@ def sweep(
     answers: tuple[str, str] | None = None,
     score: Callable[[str], float] | None = None,
     controls: int = 0,
-    sink: Sink | None = None,
-    done: Collection[str] = frozenset(),
-    progress: Progress | bool = True,
-    batch_size: int | None = None,
     max_new_tokens: int = 48,
+    progress: Progress | bool = True,
 ) -> SweepResult:
     """Ask every question at every magnitude of every intervention.
 
@@ -164,13 +161,11 @@ def sweep(
         answers: two words that are read in the places of yes and no.
         score: a number for what the steered model writes, likeliest token by token; nan where it can't be told.
         controls: so many directions drawn from the sphere stand beside the vector, at its layer and as long.
-        sink: is given each finished batch's table, for example to write it to disk. Nothing is kept then.
-        done: question ids that need not be asked again; they are missing from the result.
-        progress: is told how many questions were finished; True shows it where that takes over two seconds.
         max_new_tokens: of each text that is scored.
+        progress: is told how many questions were finished; True shows it where that takes over two seconds.
 
     Returns:
-        The table of this call's questions; with several processes, of all of them, in each process. Empty with a sink.
+        The table of this call's questions; with several processes, of all of them, in each process.
 
     Raises:
         InputError: an intervention of another model, a push, which has a magnitude already, none at all, or one in the
@@ -193,18 +188,16 @@ def sweep(
     if score is not None:
         settings = TEXT_MAGNITUDES if magnitudes is None else magnitudes
         return _scored(model, asked, prompts, settings, score, max_new_tokens, progress)
-    # A program that looks for the range itself is not told that it does.
+    # Who renders the questions knows what is looked for.
     looking = magnitudes is not None and not isinstance(questions, PromptSet)
     if magnitudes is None:
         magnitudes = even_grid(model, prompts, asked, progress)
     elif looking:
         say_if_far(asked, magnitudes)
-    with shown(progress, len(prompts) - len(set(prompts.question_ids) & set(done)), "questions swept") as advance:
-        table = answers_along(
-            model, asked, prompts, magnitudes, batch_size=batch_size, done=done, sink=sink, progress=advance
-        )
+    with shown(progress, len(prompts), "questions swept") as advance:
+        table = answers_along(model, asked, prompts, magnitudes, progress=advance)
     result = SweepResult(table, tuple(each.intervention_id for each in asked if each.role == "random"))
-    if looking and sink is None:
+    if looking:
         _say_if_still(result, asked[0].intervention_id)
     return result
 
@@ -225,7 +218,7 @@ def _scored(
             acting = next(each for each in interventions if each.intervention_id == name)
             for magnitude in grid:
                 push = acting * magnitude
-                texts = write_after(model, prompts.prompts, max_new_tokens=max_new_tokens, push=push, progress=advance)
+                texts = write_after(model, prompts.prompts, max_new_tokens, push=push, progress=advance)
                 rows += [
                     (question, name, magnitude, float(score(each.text)), each.text)
                     for question, each in zip(prompts.question_ids, texts, strict=True)

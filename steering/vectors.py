@@ -1,7 +1,7 @@
 """Vectors read from a model: from a contrast between yes and no, at one layer or several, or drawn by chance."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import torch
@@ -93,23 +93,35 @@ def vectors_of(
     ]
 
 
+@dataclass(frozen=True)
+class Making:
+    """How vectors are made.
+
+    Attributes:
+        contrast: a key of `CONTRASTS`. method: a key of `DIRECTIONS`.
+        site, read: as in `extract_vector`.
+        draw: of the questions; 0: each once, else drawn with replacement.
+    """
+
+    contrast: str = "response"
+    method: str = "mean_difference"
+    site: str = "resid"
+    read: Read = "last"
+    draw: int = 0
+    seed: int = 0
+
+
+AS_USUAL = Making()
+
+
 def contrast_of(
     model: OpenModel,
     prompts: PromptSet,
     layers: Sequence[int],
-    contrast: str = "response",
+    making: Making = AS_USUAL,
     progress: Progress | None = None,
-    *,
-    method: str = "mean_difference",
-    seed: int = 0,
-    site: str = "resid",
-    read: Read = "last",
 ) -> Contrast:
     """The activations on either side, at each of `layers`.
-
-    Args:
-        contrast: a key of `CONTRASTS`. method: a key of `DIRECTIONS`, of what it will be made into.
-        site, read: as in `extract_vector`.
 
     Raises:
         InputError: as `check_making`; an unknown layer, or too few answers on one side.
@@ -122,17 +134,19 @@ def contrast_of(
     >>> contrast.yes.shape[1]  # layers
     2
     """
-    check_making(contrast, method, len(prompts))
-    elsewhere: dict[str, Any] = {} if (site, read) == ("resid", "last") else {"site": site, "read": read}
-    if elsewhere and method in NEED_GRADIENTS:
+    check_making(making.contrast, making.method, len(prompts))
+    plainly = (making.site, making.read) == ("resid", "last")
+    elsewhere: dict[str, Any] = {} if plainly else {"site": making.site, "read": making.read}
+    if elsewhere and making.method in NEED_GRADIENTS:
         raise InputError(
-            f"the method {method} is made of gradients by the stream at the last token; leave site and read out, or "
-            "choose another method"
+            f"the method {making.method} is made of gradients by the stream at the last token; leave site and read "
+            "out, or choose another method"
         )
-    contrasted = replace(CONTRASTS[contrast](model, prompts, layers, seed, progress, **elsewhere), **elsewhere)
-    if method in NEED_GRADIENTS:
+    contrast = CONTRASTS[making.contrast]
+    contrasted = replace(contrast(model, prompts, layers, making.seed, progress, **elsewhere), **elsewhere)
+    if making.method in NEED_GRADIENTS:
         contrasted = contrasted.with_gradients(margin_gradients(model, prompts, layers))
-    return contrasted
+    return contrasted.resampled(making.seed + making.draw) if making.draw else contrasted
 
 
 def check_making(contrast: str, method: str, n_questions: int | None = None) -> None:
@@ -240,6 +254,6 @@ def extract_vector(
     )
     layers = [layer] if isinstance(layer, int) else list(layer)
     with shown(progress, len(asked), "questions read") as advance:
-        made = contrast_of(model, asked, layers, contrast, advance, method=method, seed=seed, site=site, read=read)
+        made = contrast_of(model, asked, layers, Making(contrast, method, site, read, seed=seed), advance)
     vectors = vectors_of(model.identity, made, method, asked.prompt_hash, asked.template)
     return vectors[0] if isinstance(layer, int) else vectors

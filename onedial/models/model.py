@@ -37,7 +37,7 @@ from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts
 from onedial.models.threads import choose_threads_once, quiet_libraries
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
-from onedial.models.writing import Writer, pads_rightly, write_after
+from onedial.models.writing import Decoding, Writer, pads_rightly, write_after
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 EXAMPLE = METACOGNITIVE.fill("Who wrote the letter?")
@@ -363,10 +363,8 @@ class OpenModel:
             )
         asked = as_prompts(prompts)
         with shown(progress, len(asked), "texts written") as advance:
-            written = write_after(
-                self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, push=push,
-                progress=advance, **hf,
-            )  # fmt: skip
+            how = Decoding(temperature, seed, hf=hf)
+            written = write_after(self, asked, max_new_tokens, how, push=push, progress=advance)
         texts = [each.text for each in written]
         alone = isinstance(prompts, str | Prompt) or isinstance(prompts[0], Mapping)
         return texts[0] if alone else texts

@@ -23,7 +23,7 @@ from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.forward.readout import find_answer_tokens
 from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
 from onedial.models.model import OpenModel, Steering
-from onedial.models.writing import check_room, generate, writing_batches
+from onedial.models.writing import Decoding, check_room, generate, writing_batches
 
 ENDING = 24
 """Which tokens can spell an answer after a prompt depends on no more than its last letters."""
@@ -136,9 +136,7 @@ class LocalRespondent:
                 self.model,
                 chosen,
                 reader.max_new_tokens,
-                temperature=reader.temperature,
-                seed=self._seed,
-                stop=reader.stop,
+                Decoding(reader.temperature, self._seed, reader.stop),
                 prefix=prefix,
                 push=self._push,
             )

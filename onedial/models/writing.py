@@ -6,8 +6,8 @@ A checkpoint brings settings of its own for writing (sampling, a penalty on repe
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
@@ -66,6 +66,30 @@ class Generated:
     tokens: tuple[ScoredToken, ...] = ()
 
 
+@dataclass(frozen=True)
+class Decoding:
+    """How texts are written, token by token.
+
+    Attributes:
+        temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
+        seed: of the draws, which are the same whatever was drawn before.
+        stop: given a row's text so far, after each token, says whether the row is done.
+        n_top: for the tokens' log-probabilities: of so many likeliest beside the one written; None for none.
+        is_unwanted: asked after each token, whether a row is no longer waited for: nothing more is written in it.
+        hf: further arguments of Hugging Face's `generate`.
+    """
+
+    temperature: float = 0.0
+    seed: int = 0
+    stop: Stop | None = None
+    n_top: int | None = None
+    is_unwanted: Callable[[int], bool] | None = None
+    hf: Mapping[str, Any] = field(default_factory=dict)
+
+
+LIKELIEST = Decoding()
+
+
 class Writer(Protocol):
     """What writes in place of transformers, such as `steering.engines.writer.Vllm`; see `OpenModel.writer`."""
 
@@ -73,10 +97,7 @@ class Writer(Protocol):
         self,
         sequences: Sequence[Sequence[int]],
         max_new_tokens: int,
-        *,
-        temperature: float,
-        seed: int,
-        stop: Stop | None,
+        how: Decoding,
         push: "Steering | None",
     ) -> list[Generated]:
         """As the function `generate`."""
@@ -97,43 +118,31 @@ def generate(
     model: "OpenModel",
     sequences: Sequence[Sequence[int]],
     max_new_tokens: int,
+    how: Decoding = LIKELIEST,
     *,
-    temperature: float = 0.0,
-    seed: int = 0,
-    stop: Stop | None = None,
     prefix: SharedPrefix | None = None,
     push: "Steering | None" = None,
-    n_top: int | None = None,
-    is_unwanted: Callable[[int], bool] | None = None,
-    **hf: Any,
 ) -> list[Generated]:
     """Continue prompts as one batch, by the model's `writer` where it has one.
 
     Args:
         sequences: whole prompts as token ids.
-        temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
-        seed: of the draws, which are the same whatever was drawn before.
-        stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already, unsteered.
         push: what the model is steered with while it writes.
-        n_top: for the tokens' log-probabilities: of so many likeliest beside the one written; None for none.
-        is_unwanted: asked after each token, whether a row is no longer waited for: nothing more is written in it.
-        hf: further arguments of Hugging Face's `generate`.
 
     Raises:
         InputError: unsteered, its logits are not finite, as where 16 bits overflow; log-probabilities were asked of a
             `writer`; or an argument that Hugging Face's `generate` does not know, or that is set here.
     """
-    if model.writer is not None and n_top is not None:
+    hf = dict(how.hf)
+    if model.writer is not None and how.n_top is not None:
         raise InputError("log-probabilities of what is written come from transformers alone; leave the engine out")
     if hf and model.writer is not None:
         raise InputError(f"{', '.join(sorted(hf))}: an engine takes no arguments of Hugging Face's generate")
     if ours := sorted(set(hf) & OURS):
         raise InputError(f"{', '.join(ours)} can't be given to generate: it is set already, or changes what comes back")
     if model.writer is not None:
-        return model.writer.generate(
-            sequences, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push
-        )
+        return model.writer.generate(sequences, max_new_tokens, how, push)
     steering = push.steer(model) if push else contextlib.nullcontext()
     lengths, switch = [len(sequence) for sequence in sequences], model.stack.rope_switch or math.inf
     # Above this length longrope turns every token by other angles, those that a prefix or a cache holds included.
@@ -149,12 +158,12 @@ def generate(
     input_ids = torch.cat([shared, rest.input_ids], dim=1)
     mask = torch.cat([torch.ones_like(shared), rest.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
-    watch = _StopRows(model.tokenizer, width, stop, is_unwanted) if stop or is_unwanted else None
+    watch = _StopRows(model.tokenizer, width, how) if how.stop or how.is_unwanted else None
     finite = _Finite(len(sequences), model.device)
-    scores = None if n_top is None else _Scores(n_top)
-    settings = _settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached))
+    scores = None if how.n_top is None else _Scores(how.n_top)
+    settings = _settings(model, max_new_tokens, how.temperature, ends, use_cache=not (crossing or uncached))
     beside = settings.update(**hf)  # what is no setting
-    with steering, _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
+    with steering, _seeded(model, how.seed), model.stack.turned_by_row(), _own_settings_aside(model):
         try:
             output = model.hf.generate(
                 input_ids=input_ids,
@@ -186,23 +195,19 @@ def generate(
 def write_after(
     model: "OpenModel",
     prompts: Sequence[Prompt],
-    *,
     max_new_tokens: int = 64,
-    temperature: float = 0.0,
-    seed: int = 0,
-    stop: Stop | None = None,
+    how: Decoding = LIKELIEST,
+    *,
     batch_size: int | None = None,
     push: "Steering | None" = None,
     progress: Progress | None = None,
-    **hf: Any,
 ) -> list[Generated]:
     """What the model writes after each prompt, in the order of the prompts, batch by batch of like length.
 
     Args:
-        temperature, stop: as in `generate`.
-        seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
+        how: each batch's draws start anew from its seed, so that a batch's texts depend on nothing before it.
         batch_size: by default as many as memory holds; draws repeat only in the same batches.
-        push: what the model is steered with while it writes. hf: as in `generate`.
+        push: what the model is steered with while it writes.
         progress: is told how many texts were finished.
 
     Raises:
@@ -213,7 +218,7 @@ def write_after(
 
     def work(batch: list[int]) -> list[Generated]:
         chosen = [sequences[index] for index in batch]
-        return generate(model, chosen, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push, **hf)
+        return generate(model, chosen, max_new_tokens, how, push=push)
 
     lengths = [len(ids) for ids in sequences]
     batches = writing_batches(model, lengths, max_new_tokens, batch_size)
@@ -375,13 +380,10 @@ def score(
 class _StopRows(StoppingCriteria):
     """Ends each row on its own when its text says so, and remembers after how many tokens."""
 
-    def __init__(
-        self, tokenizer: Any, prompt_width: int, stop: Stop | None, is_unwanted: Callable[[int], bool] | None
-    ) -> None:
+    def __init__(self, tokenizer: Any, prompt_width: int, how: Decoding) -> None:
         self._tokenizer = tokenizer
         self._width = prompt_width
-        self._stop = stop
-        self._is_unwanted = is_unwanted
+        self._stop, self._is_unwanted = how.stop, how.is_unwanted
         self.stopped_after: dict[int, int] = {}
 
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " row"]:

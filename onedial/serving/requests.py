@@ -14,7 +14,7 @@ from typing import Any
 
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import halving_on_out_of_memory, questions_per_batch
-from onedial.models.writing import Generated, ScoredToken, check_room, generate, score
+from onedial.models.writing import Decoding, Generated, ScoredToken, check_room, generate, score
 from onedial.serving.dial import Dial
 
 SECONDS_TO_GATHER = 0.02
@@ -188,12 +188,14 @@ class RequestQueue:
             model,
             sequences,
             first.max_tokens,
-            temperature=first.temperature,
-            seed=first.seed,
-            stop=partial(self._ends_after, first) if first.stop or first.on_text else None,
-            is_unwanted=lambda row: batch[row].has_left,
+            Decoding(
+                first.temperature,
+                first.seed,
+                partial(self._ends_after, first) if first.stop or first.on_text else None,
+                first.n_top,
+                lambda row: batch[row].has_left,
+            ),
             push=self.dial.push(first.magnitude),
-            n_top=first.n_top,
         )
         return [self._written(first, each, prompt) for each, prompt in zip(written, prompts, strict=True)]
 

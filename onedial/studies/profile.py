@@ -246,8 +246,7 @@ def ask_everything(
             try:
                 ask_settings(
                     subject.model,
-                    [report.prompt(form, item) for item in items],
-                    [item.item_id for item in items],
+                    {item.item_id: report.prompt(form, item) for item in items},
                     report.forms[form],
                     [vector, *directions],
                     grids,

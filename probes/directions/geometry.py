@@ -17,6 +17,7 @@ facts that have nothing to do with ability) is held against these by `transfer_t
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -36,20 +37,37 @@ from probes.fitting.measure import ProbeTask
 N_NULL, N_HALVES = 99, 5
 
 
+@dataclass(frozen=True)
+class LabelledRows:
+    """One layer's activations of a set of questions, and which of its labels are looked at.
+
+    Attributes:
+        rows: (question, d_model). penalties: of each label, as its folds chose it.
+    """
+
+    rows: Floats
+    task: ProbeTask
+    penalties: Mapping[str, float]
+    labels: Sequence[str]
+
+    @property
+    def truth(self) -> Floats:
+        """(question, label) 1 / 0 / nan."""
+        return self.task.values[:, [self.task.labels.index(name) for name in self.labels]]
+
+    @property
+    def strength(self) -> Floats:
+        """(label,) penalties."""
+        return np.array([self.penalties[name] for name in self.labels])
+
+
 def direction_table(
-    rows: Floats,
-    task: ProbeTask,
-    penalties: Mapping[str, float],
-    labels: Sequence[str],
-    method: str = "logistic",
-    n_null: int = N_NULL,
-    n_halves: int = N_HALVES,
+    of: LabelledRows, method: str = "logistic", n_null: int = N_NULL, n_halves: int = N_HALVES
 ) -> pd.DataFrame:
     """Every pair of labels: cosine and correlation of readings, with their nulls and the directions' reliabilities.
 
     Args:
-        rows: (question, d_model) of one layer. penalties: of each label, as its folds chose it.
-        labels: which to compare. n_null: shuffled copies of each label. n_halves: splits of the topics.
+        n_null: shuffled copies of each label. n_halves: splits of the topics.
 
     Returns:
         Columns `label, other, cosine, null_low, null_high, p, reliability, other_reliability, cosine_corrected,
@@ -63,16 +81,15 @@ def direction_table(
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
-    >>> table = direction_table(rows, task, {"knows": 1.0, "sure": 1.0}, ["knows", "sure"], n_null=19, n_halves=2)
+    >>> both = LabelledRows(rows, task, {"knows": 1.0, "sure": 1.0}, ["knows", "sure"])
+    >>> table = direction_table(both, n_null=19, n_halves=2)
     >>> bool(table["cosine"].item() > 0.5)
     True
     """
-    columns = [task.labels.index(name) for name in labels]
-    truth, strength = task.values[:, columns], np.array([penalties[name] for name in labels])
-    training = Training.of(rows)
+    labels, truth, strength, training = of.labels, of.truth, of.strength, Training.of(of.rows)
     directions = directions_of(training, truth, strength, method)
-    nulls = shuffled_directions(training, truth, task, strength, method, n_null)
-    reliability = _reliability(rows, task, truth, strength, method, n_halves)
+    nulls = shuffled_directions(training, truth, of.task, strength, method, n_null)
+    reliability = _reliability(of.rows, of.task, truth, strength, method, n_halves)
     lines = []
     for first, second in combinations(range(len(labels)), 2):
         cosine, correlation = _both(training, directions[:, first], directions[:, second])
@@ -130,15 +147,7 @@ def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], 
 
 
 def transfer_table(
-    rows: Floats,
-    task: ProbeTask,
-    penalties: Mapping[str, float],
-    labels: Sequence[str],
-    other_rows: Floats,
-    other: ProbeTask,
-    other_labels: Sequence[str],
-    method: str = "logistic",
-    n_null: int = N_NULL,
+    of: LabelledRows, other: LabelledRows, method: str = "logistic", n_null: int = N_NULL
 ) -> pd.DataFrame:
     """Probes of one set of questions, read on another set with labels of its own.
 
@@ -147,8 +156,7 @@ def transfer_table(
     strong coordinates, and is wider than the interval over topics.
 
     Args:
-        rows, task, penalties: of the set that the probes are fitted to, all of it. labels: their names there.
-        other_rows, other, other_labels: of the set that they are read on, at the same layer.
+        of: the set that the probes are fitted to, all of it. other: that which they are read on, at the same layer.
 
     Returns:
         Columns `probe, label, auroc, low, high, null_low, null_high, p, n`: AUROC with its 95% interval over the other
@@ -164,26 +172,25 @@ def transfer_table(
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
-    >>> table = transfer_table(rows, task, {"knows": 1.0}, ["knows"], rows, task, ["sure"], n_null=19)
+    >>> knows, sure = (LabelledRows(rows, task, {name: 1.0}, [name]) for name in ("knows", "sure"))
+    >>> table = transfer_table(knows, sure, n_null=19)
     >>> bool(table["auroc"].item() > 0.7)
     True
     """
-    if rows.shape[1] != other_rows.shape[1]:
+    if of.rows.shape[1] != other.rows.shape[1]:
         raise InputError(
-            f"activations of width {rows.shape[1]} and {other_rows.shape[1]}; compare questions put to one model"
+            f"activations of width {of.rows.shape[1]} and {other.rows.shape[1]}; compare questions put to one model"
         )
-    columns = [task.labels.index(name) for name in labels]
-    truth, strength = task.values[:, columns], np.array([penalties[name] for name in labels])
-    training = Training.of(rows)
-    nulls = shuffled_directions(training, truth, task, strength, method, n_null)
+    truth, strength, training = of.truth, of.strength, Training.of(of.rows)
+    nulls = shuffled_directions(training, truth, of.task, strength, method, n_null)
     every = np.concatenate([directions_of(training, truth, strength, method)[None], nulls])
-    scores = np.einsum("qd,kdl->qkl", other_rows - training.mean, every, optimize=True)
-    whole = TopicFolds(np.zeros(len(other_rows), dtype=np.intp), other.folds.topic, other.folds.names, 1)
+    scores = np.einsum("qd,kdl->qkl", other.rows - training.mean, every, optimize=True)
+    folds = other.task.folds
+    whole = TopicFolds(np.zeros(len(other.rows), dtype=np.intp), folds.topic, folds.names, 1)
     lines = []
-    for place, probe in enumerate(labels):
-        for label in other_labels:
-            known = other.values[:, other.labels.index(label)]
-            area = Concordance.of(scores[:, 0, place], known, whole).area(other.draws)
+    for place, probe in enumerate(of.labels):
+        for label, known in zip(other.labels, other.truth.T, strict=True):
+            area = Concordance.of(scores[:, 0, place], known, whole).area(other.task.draws)
             columns_of_known = np.repeat(known[:, None], scores.shape[1], axis=1)
             chance = auroc_by_column(scores[:, :, place], columns_of_known, whole.fold)[1:]
             middle = float(np.median(chance)) if n_null else np.nan

@@ -12,8 +12,7 @@ Each is made on one set of questions and measured on another:
 Intervals are 95% percentiles of a bootstrap over topics, or over questions where there are fewer than ten topics.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +22,7 @@ import torch
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.progress import progress_bar
 from onedial.models.forward.activations import read_activations
 from onedial.models.inside.gradients import margin_gradients
 from onedial.models.model import OpenModel
@@ -30,19 +30,17 @@ from onedial.models.prompt_set import PromptSet
 from onedial.stats.intervals import drawn_units, unit_weights
 from onedial.stats.level import interval_95
 from onedial.stats.roc import roc_area
-from steering.causes import STEP, mean_with_interval, slopes_along
+from steering.causes import mean_with_interval, slopes_along
 from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS
 from steering.interventions import SteeringVector
-from steering.vectors import contrast_of, vectors_of
+from steering.vectors import Making, contrast_of, vectors_of
 
 N_BOOTSTRAP = 999
 DIRECTION_COLUMNS = (
     "layer", "method", "auroc", "auroc_low", "auroc_high", "norm", "residual_norm", "effect", "effect_low",
     "effect_high", "n", "n_unread",
 )  # fmt: skip
-
-Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True)
@@ -68,12 +66,10 @@ def compare_directions(
     made_on: PromptSet,
     held_out: PromptSet,
     layers: Sequence[int],
-    bar: Bar,
     *,
     methods: Sequence[str] = tuple(DIRECTIONS),
     contrast: str = "response",
     framings: Sequence[str] = (),
-    step: float = STEP,
     seed: int = 0,
 ) -> DirectionComparison:
     """Make every direction at every layer, and measure all of them.
@@ -81,27 +77,25 @@ def compare_directions(
     Args:
         made_on: questions that directions are made of. held_out: on which they are measured.
         methods: keys of `DIRECTIONS`; all but the first are left out, with a notice, where these questions do not hold
-            what they need. step: in residual norms.
+            what they need.
         framings: keys of `POLES`: the mean difference between the poles of each is one more direction,
             which stands under that name.
 
     Raises:
         InputError: as `contrast_of` and the directions themselves.
 
-    >>> from contextlib import nullcontext
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=80)
     >>> made, held = (PromptSet.build(model, part, METACOGNITIVE) for part in (questions[:40], questions[40:]))
-    >>> quiet = lambda total, what: nullcontext(lambda n: None)
-    >>> compare_directions(model, made, held, [2], quiet, methods=["mean_difference"]).table["method"].tolist()
+    >>> compare_directions(model, made, held, [2], methods=["mean_difference"]).table["method"].tolist()
     ['mean_difference']
     """
     layers = list(layers)
-    with bar(len(made_on), f"reading yes and no after {len(layers)} layer(s)") as advance:
-        contrasted = contrast_of(model, made_on, layers, contrast, advance, method=methods[0], seed=seed)
+    with progress_bar(len(made_on), f"reading yes and no after {len(layers)} layer(s)") as advance:
+        contrasted = contrast_of(model, made_on, layers, Making(contrast, methods[0], seed=seed), advance)
     if "gradient" in methods and contrasted.gradients is None:
-        with bar(len(made_on), "gradients") as advance:
+        with progress_bar(len(made_on), "gradients") as advance:
             contrasted = contrasted.with_gradients(margin_gradients(model, made_on, layers, advance))
     made = {}
     for method in methods:
@@ -113,18 +107,18 @@ def compare_directions(
             notice(f"{method} is left out: {reason}")
             continue
     for framing in framings:
-        with bar(len(made_on), f"{framing}: two framings") as advance:
-            in_framing = contrast_of(model, made_on, layers, framing, advance, seed=seed)
+        with progress_bar(len(made_on), f"{framing}: two framings") as advance:
+            in_framing = contrast_of(model, made_on, layers, Making(framing, seed=seed), advance)
         made[framing] = vectors_of(model.identity, in_framing, "mean_difference", made_on.prompt_hash, made_on.template)
     vectors = {(vector.layer, method): vector for method, in_framing in made.items() for vector in in_framing}
-    with bar(len(held_out), "held-out streams") as advance:
+    with progress_bar(len(held_out), "held-out streams") as advance:
         read = read_activations(model, held_out, layers, advance)
     weights = unit_weights(drawn_units(held_out.topics or None, len(held_out)), N_BOOTSTRAP, seed)
     yes, no = split_by_response(read.margin, read.mass)
     said_yes = torch.where(yes, 1.0, torch.where(no, 0.0, torch.nan)).numpy()
     pushes = [(vector.layer, vector.direction, vector.residual_norm) for vector in vectors.values()]
-    with bar(len(held_out), f"a small push along {len(pushes)} directions") as advance:
-        slopes = dict(zip(vectors, slopes_along(model, held_out, pushes, step, advance).T, strict=True))
+    with progress_bar(len(held_out), f"a small push along {len(pushes)} directions") as advance:
+        slopes = dict(zip(vectors, slopes_along(model, held_out, pushes, progress=advance).T, strict=True))
     rows = []
     for (layer, method), vector in vectors.items():
         streams = read.residuals[:, layers.index(layer)]

@@ -22,7 +22,7 @@ from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather
-from onedial.models.writing import Generated, check_room, generate
+from onedial.models.writing import Decoding, Generated, check_room, generate
 from steering.engines.requests import Request
 from steering.engines.writer import Vllm
 from steering.interventions import Intervention
@@ -64,7 +64,6 @@ def reasoned_sweep(
     *,
     sink: Callable[[pd.DataFrame], None],
     done: Collection[tuple[str, float]] = frozenset(),
-    batch_size: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Let the steered subject write to every question at every magnitude, likeliest token by token.
@@ -76,7 +75,6 @@ def reasoned_sweep(
         instrument: `reasoned_instrument`.
         sink: is given each finished batch, `REASONED_COLUMNS`.
         done: question id and magnitude of what need not be written again.
-        batch_size: questions that are written to side by side; by default what memory holds.
         progress: is told how many texts were finished.
 
     Raises:
@@ -117,7 +115,7 @@ def reasoned_sweep(
     if isinstance(model.writer, Vllm):
         todo = [cell for cell in cells if cell not in done]
         return _write_at_once(model.writer, prompts, intervention, todo, reader, keep, progress)
-    planned = _batches(model, cells, prompts, reader, batch_size)
+    planned = _batches(model, cells, prompts, reader)
     batches = [batch for batch in planned if not all(cell in done for cell in batch)]
     cells = [cell for batch in batches for cell in batch]
     ends = np.cumsum([0, *map(len, batches)])
@@ -127,8 +125,7 @@ def reasoned_sweep(
             model,
             [prompts[cells[place].question] for place in places],
             reader.max_new_tokens,
-            temperature=reader.temperature,
-            stop=reader.stop,
+            Decoding(reader.temperature, stop=reader.stop),
             push=intervention * cells[places[0]].magnitude,
         )
 
@@ -142,12 +139,12 @@ def reasoned_sweep(
 
 
 def _batches(
-    model: OpenModel, cells: Sequence[Cell], prompts: Mapping[str, Sequence[int]], reader: TextReader, size: int | None
+    model: OpenModel, cells: Sequence[Cell], prompts: Mapping[str, Sequence[int]], reader: TextReader
 ) -> list[list[Cell]]:
     """Cells of one setting, of like length, as many as memory holds."""
     longest = max(map(len, prompts.values())) + reader.max_new_tokens
     # Processes find different room; one plan for all of them, or their shares would overlap here and leave gaps there.
-    size = size or min(gather([questions_per_batch(model.stack, longest)]))
+    size = min(gather([questions_per_batch(model.stack, longest)]))
     alone, groups = model.writes_alone(longest), dict[float, list[Cell]]()
     for cell in cells:
         groups.setdefault(cell.magnitude, []).append(cell)

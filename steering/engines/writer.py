@@ -31,7 +31,7 @@ from onedial.core.pulse import at_work, say
 from onedial.models.identity import sampled_fingerprint
 from onedial.models.model import OpenModel, Steering
 from onedial.models.processes import process_count
-from onedial.models.writing import Generated, Stop, end_tokens
+from onedial.models.writing import LIKELIEST, Decoding, Generated, Stop, end_tokens
 from steering.engines.proof import Proof, prove
 from steering.engines.requests import FOREVER, SPANS, Request, Scored, as_line, check_told
 from steering.engines.vllm_side import serve
@@ -87,10 +87,7 @@ class Vllm:
         self,
         sequences: Sequence[Sequence[int]],
         max_new_tokens: int,
-        *,
-        temperature: float = 0.0,
-        seed: int = 0,
-        stop: Stop | None = None,
+        how: Decoding = LIKELIEST,
         push: Steering | None = None,
     ) -> list[Generated]:
         """As `onedial.models.writing.generate`; draws are others than those of transformers, and repeat as those do.
@@ -100,8 +97,8 @@ class Vllm:
         """
         if push is not None and not isinstance(push, Push):
             raise InputError(f"vLLM can't be steered by a {type(push).__name__}; leave --engine vllm out")
-        requests = [Request(ids, push, seed * 100_003 + place) for place, ids in enumerate(sequences)]
-        return self.write(requests, max_new_tokens, temperature=temperature, stop=stop)
+        requests = [Request(ids, push, how.seed * 100_003 + place) for place, ids in enumerate(sequences)]
+        return self.write(requests, max_new_tokens, temperature=how.temperature, stop=how.stop)
 
     def write(
         self,

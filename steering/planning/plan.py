@@ -2,20 +2,18 @@
 target."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import torch
 
-from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
-from onedial.asking.questions import Question
 from onedial.core.cards import one_line
+from onedial.core.progress import progress_bar
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.controls import Material, control_interventions, cosine
-from steering.interventions import DEFAULT, Intervention, SteeringVector
+from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import (
     NOT_BOTH_WAYS,
     WRONG_WAY,
@@ -35,10 +33,8 @@ from steering.planning.magnitudes import (
 )
 from steering.planning.reliability import Reliability, reliability_of
 from steering.reading import grid_of
-from steering.vectors import contrast_of, vectors_of
+from steering.vectors import AS_USUAL, Making, contrast_of, vectors_of
 
-Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""`with bar(total, description) as advance:`, as `onedial.core.progress.progress_bar` is."""
 CONTROLS_AT_ONCE = 8
 """So many are asked about together, at every candidate layer, before it is told how far that is."""
 
@@ -91,78 +87,62 @@ def make_plan(
     model: OpenModel,
     extraction: PromptSet,
     fitting: PromptSet,
-    bar: Bar,
     *,
-    questions: Sequence[Question] = (),
-    template: PromptTemplate = METACOGNITIVE,
     layer: str = "auto",
-    contrast: str = "response",
-    method: str = "mean_difference",
-    operator: str = "add",
-    positions: str = DEFAULT,
-    unit: str = "residual_norm",
+    making: Making = AS_USUAL,
+    pushed: Callable[..., Intervention] = Intervention.of,
     magnitudes: Sequence[float] | None = None,
     n_controls: int = 0,
-    draw: int = 0,
-    seed: int = 0,
 ) -> SweepPlan:
     """Extract on one split, choose layer and magnitudes on another.
 
     Args:
-        questions: those of `extraction`, in its order, and `template` the prompt: for controls alone.
         layer: as in `candidate_layers`; with several candidates the scan chooses. Layers at once are scanned as one,
             under the number of the lowest.
-        contrast, method, operator, positions, unit: see `CONTRASTS`, `DIRECTIONS`, `OPERATORS`, `Intervention`.
+        pushed: what is done with a vector, such as `partial(Intervention.of, operator="clamp")`.
         magnitudes: None chooses them.
         n_controls: drawn controls; with any, one of each other contrast is added.
-        draw: of the extraction questions that the vector is made from; 0: each once, else drawn with replacement.
 
     Raises:
         InputError: see the parts.
 
-    >>> from contextlib import nullcontext
     >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=40)
     >>> made, chosen = (PromptSet.build(model, part, METACOGNITIVE) for part in (questions[:20], questions[20:]))
-    >>> quiet = lambda total, what: nullcontext(lambda n: None)
-    >>> make_plan(model, made, chosen, quiet, layer="2", magnitudes=[-0.1, 0.0, 0.1]).magnitudes
+    >>> make_plan(model, made, chosen, layer="2", magnitudes=[-0.1, 0.0, 0.1]).magnitudes
     {'L2-response-mean_difference': [-0.1, 0.0, 0.1]}
     """
-    how = {"operator": operator, "positions": positions, "unit": unit}
     layers = candidate_layers(layer, model.n_layers)
-    with bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
-        contrasted = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
-    if draw:
-        contrasted = contrasted.resampled(seed + draw)
-    vectors = vectors_of(model.identity, contrasted, method, extraction.prompt_hash, extraction.template)
-    candidates = [Intervention.of(vector, **how) for vector in vectors]
-    if layers_together(layer):
-        candidates = [Intervention.of(*vectors, **how)]
+    with progress_bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
+        contrasted = contrast_of(model, extraction, layers, making, advance)
+    vectors = vectors_of(model.identity, contrasted, making.method, extraction.prompt_hash, extraction.template)
+    candidates = [pushed(*vectors)] if layers_together(layer) else [pushed(vector) for vector in vectors]
     scan, beside = None, tuple(candidates)
     if len(candidates) > 1 or magnitudes is None:
-        with bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
+        with progress_bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
             scan = scan_layers(model, fitting, candidates, advance)
         candidates = [each for each in candidates if each.layers[0] == scan.layer]
     chosen = candidates[0]
     if magnitudes is not None or scan is None:
         grid = grid_of([0.0, *(magnitudes or ())])
     else:
-        with bar(len(fitting), "placing the magnitudes") as advance:
+        with progress_bar(len(fitting), "placing the magnitudes") as advance:
             grid = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
     controls: list[Intervention] = []
     grids: dict[str, list[float]] = {}
     if n_controls:
         made = [
             control_interventions(
-                Material(model, each.vectors[0], contrasted.at_layer(each.layers[0]), questions, template),
+                Material(model, each.vectors[0], contrasted.at_layer(each.layers[0]), extraction),
                 each,
                 n_controls,
-                seed,
+                making.seed,
             )
             for each in beside
         ]
-        controls, grids = at_their_layers(model, fitting, made, bar)
-    reliability = reliability_of(contrasted.at_layer(chosen.layers[0]), method, seed)
+        controls, grids = at_their_layers(model, fitting, made)
+    reliability = reliability_of(contrasted.at_layer(chosen.layers[0]), making.method, making.seed)
     return SweepPlan(
         chosen,
         tuple(controls),
@@ -176,7 +156,7 @@ def make_plan(
 
 
 def at_their_layers(
-    model: OpenModel, fitting: PromptSet, made: Sequence[Sequence[Intervention]], bar: Bar
+    model: OpenModel, fitting: PromptSet, made: Sequence[Sequence[Intervention]]
 ) -> tuple[list[Intervention], dict[str, list[float]]]:
     """Each control at the layer that is chosen for it as the vector's is (`best_place`), and its magnitudes there.
 
@@ -191,7 +171,7 @@ def at_their_layers(
     groups = list(zip(*made, strict=True))
     parts = [groups[start : start + CONTROLS_AT_ONCE] for start in range(0, len(groups), CONTROLS_AT_ONCE)]
     rates: dict[str, pd.DataFrame] = {}
-    with bar(len(few) * len(parts), f"finding layer and range of {len(made[0])} controls") as advance:
+    with progress_bar(len(few) * len(parts), f"finding layer and range of {len(made[0])} controls") as advance:
         for part in parts:
             together = [each for same in part for each in same]
             rates |= rates_along(model, few, together, advance, further=contenders(part))

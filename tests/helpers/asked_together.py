@@ -15,7 +15,7 @@ from onedial.core.processes import process_number
 from onedial.models.forward.runner import PlainRunner
 from onedial.models.model import load_model
 from onedial.models.processes import start_processes
-from onedial.models.writing import generate
+from onedial.models.writing import Decoding, generate
 
 TEXTS = ["Who sang of the river?", "Which chess engine has seen the violin of the king and the cheese of the sea?"]
 
@@ -40,7 +40,7 @@ def found_with(folder) -> dict:
             result[f"{at} {type(runner).__name__}"] = margin.tolist() + mass.tolist()
     with model.edit_residual(layer, lambda stream: edit(stream, torch.full(stream.shape[:-1], 2.0))):
         result["steered"] = [each.text for each in generate(model, sequences, 24)]
-    result["drawn"] = [each.text for each in generate(model, sequences, 24, temperature=1.0, seed=5)]
+    result["drawn"] = [each.text for each in generate(model, sequences, 24, Decoding(1.0, seed=5))]
     result["own weights"] = sum(weight.numel() for weight in model.hf.parameters())
     return result
 

@@ -20,6 +20,7 @@ from onedial.models.written_scores import read_written
 from steering.causes import patched_margins
 from steering.effects.side_effects import kl_on_text
 from steering.interventions import Intervention
+from steering.reading import answers_along
 from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(8)]
@@ -95,7 +96,9 @@ def test_a_batch_of_the_sweep_waits_twice(vectors):
     both = of_both(vectors)
     for interventions in (both[:1], both[1:]):
         costs = [
-            lambda model, prompts, size=size, pushed=interventions: sweep(model, pushed, prompts, GRID, batch_size=size)
+            lambda model, prompts, size=size, pushed=interventions: answers_along(
+                model, pushed, prompts, GRID, batch_size=size
+            )
             for size in (8, 4)
         ]
         assert per_piece(*costs, pieces=1) == (2, 1)
@@ -104,7 +107,8 @@ def test_a_batch_of_the_sweep_waits_twice(vectors):
 def test_a_further_intervention_is_copied_and_waited_for_once(vectors):
     one, two = ([Intervention.of(vector) for vector in vectors[:n]] for n in (1, 2))
     costs = [
-        lambda model, prompts, pushed=pushed: sweep(model, pushed, prompts, GRID, batch_size=4) for pushed in (one, two)
+        lambda model, prompts, pushed=pushed: answers_along(model, pushed, prompts, GRID, batch_size=4)
+        for pushed in (one, two)
     ]
     assert per_piece(*costs, pieces=1) == (1, 1)  # its grid, for all batches
 

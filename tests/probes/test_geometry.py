@@ -5,7 +5,7 @@ import pytest
 from planted import planted
 
 from onedial.core.errors import InputError
-from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
+from probes.directions.geometry import LabelledRows, cross_evaluation, direction_table, transfer_table
 from probes.fitting.crossfit import cross_fit, of_rows
 
 MILD = {"a": 0.3, "b": 0.3, "c": 0.3}
@@ -23,7 +23,8 @@ def only(table, **wanted):
 @pytest.mark.parametrize("cosine", [0.8, 0.4, -0.6])
 def test_a_planted_cosine_is_recovered_once_noise_is_taken_out(cosine):
     sample = planted({"a": 2.0, "b": 2.0}, n=680, d=24, cosine=cosine, topic_effect=0.0)
-    table = direction_table(sample.rows, sample.task(), {"a": 0.0, "b": 0.0}, ["a", "b"], "mean_difference", n_null=49)
+    both = LabelledRows(sample.rows, sample.task(), {"a": 0.0, "b": 0.0}, ["a", "b"])
+    table = direction_table(both, "mean_difference", n_null=49)
     row = only(table, label="a", other="b")
     true = sample.directions["a"] @ sample.directions["b"]
     true /= np.linalg.norm(sample.directions["a"]) * np.linalg.norm(sample.directions["b"])
@@ -44,7 +45,8 @@ def test_unrelated_directions_lie_within_the_null_nineteen_times_in_twenty():
         # The second label means nothing: whatever cosine there is comes from the questions and their covariance.
         truth = sample.truth.assign(b=(rng.random(255) < 0.5).astype(float))
         task = type(sample)(sample.rows, truth, {}, sample.topics, sample.texts).task()
-        table = direction_table(sample.rows, task, {"a": 0.0, "b": 0.0}, ["a", "b"], "lda", n_null=49, n_halves=0)
+        both = LabelledRows(sample.rows, task, {"a": 0.0, "b": 0.0}, ["a", "b"])
+        table = direction_table(both, "lda", n_null=49, n_halves=0)
         hits += table["p"].iloc[0] <= 0.05
     assert hits <= 8  # 3 are expected; 9 or more would come about once in 300
 
@@ -67,9 +69,8 @@ def test_a_probe_ranks_another_set_where_directions_agree():
     other = planted({"a": 2.0, "b": 2.0}, n=255, d=20, topic_effect=0.2, n_topics=15)  # the same directions
     columns = {"a": "x", "b": "y"}
     task = type(other)(other.rows, other.truth.rename(columns=columns), {}, other.topics, other.texts).task()
-    table = transfer_table(
-        one.rows, one.task(), {"a": 0.3, "b": 0.3}, ["a", "b"], other.rows, task, ["x", "y"], n_null=49
-    )
+    here = LabelledRows(one.rows, one.task(), {"a": 0.3, "b": 0.3}, ["a", "b"])
+    table = transfer_table(here, LabelledRows(other.rows, task, {}, ["x", "y"]), n_null=49)
     # Both are drawn from one seed, so that the directions and the scales of the coordinates are the same.
     for probe, label in (("a", "x"), ("b", "y")):
         row = only(table, probe=probe, label=label)
@@ -80,4 +81,4 @@ def test_a_probe_ranks_another_set_where_directions_agree():
         row = only(table, probe=probe, label=label)
         assert row["null_low"] - 0.1 < row["auroc"] < row["null_high"] + 0.1
     with pytest.raises(InputError, match="width 20 and 5"):
-        transfer_table(one.rows, one.task(), {"a": 0.3}, ["a"], other.rows[:, :5], task, ["x"])
+        transfer_table(here, LabelledRows(other.rows[:, :5], task, {}, ["x"]))

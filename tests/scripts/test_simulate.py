@@ -158,7 +158,7 @@ def test_every_cell_has_what_it_is_named_for():
     """Every cell of the red team has the targets and yes rates that it is named for."""
     for cell, cell_options in red_team.CELLS.items():
         options = {**cell_options, "n_questions": 200}
-        sweep, questions, panel, respondents = red_team.panel_of(np.random.default_rng(0), **options)
+        sweep, questions, panel, respondents = red_team.Planted(**options).panel(np.random.default_rng(0))
         assert list(panel.index) == list(questions["id"]) == sorted(sweep["question_id"].unique()), cell
         assert panel.shape[1] == options.get("n_models", 6) * options.get("framings", 3)
         assert (respondents is None) == (not options.get("models_known", True))

@@ -31,7 +31,8 @@ def test_the_quick_way_equals_a_steered_respondent(model, name, positions):
     items = items_for(instrument)
     intervention = Intervention.of(*vectors_at(model, [2]), positions=positions)
     prompts = [report.prompt(form, item) for item in items]
-    table = ask_settings(model, prompts, [item.item_id for item in items], instrument, [intervention], [0.0, 0.3])
+    named = dict(zip([item.item_id for item in items], prompts, strict=True))
+    table = ask_settings(model, named, instrument, [intervention], [0.0, 0.3])
     assert list(table.columns) == ASKED_COLUMNS
     for magnitude in (0.0, 0.3):
         plain = answers_in_order(SteeredRespondent(model, intervention, magnitude), prompts, instrument)
@@ -50,7 +51,7 @@ def test_a_resumed_asking_asks_the_rest_alone(model):
     instrument = report.forms["plain"]
     items = items_for(instrument)
     kept = []
-    arguments = (model, [report.prompt("plain", item) for item in items], ["q0", "q1", "q2"], instrument)
+    arguments = (model, {item.item_id: report.prompt("plain", item) for item in items}, instrument)
     vectors = vectors_at(model, [2])
     ask_settings(*arguments, vectors, [0.0, 0.1], done={"q0", "q2"}, sink=kept.append)
     assert [set(part["question_id"]) for part in kept] == [{"q1"}]
@@ -59,4 +60,4 @@ def test_a_resumed_asking_asks_the_rest_alone(model):
 
 def test_an_instrument_that_writes_is_refused(model):
     with pytest.raises(InputError, match="written, not read from logits"):
-        ask_settings(model, [REASONED.prompt("Who?")], ["q"], REASONED, vectors_at(model, [2]), [0.0])
+        ask_settings(model, {"q": REASONED.prompt("Who?")}, REASONED, vectors_at(model, [2]), [0.0])

@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from no_bar import NoBar
 from scipy import stats
 
-from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.models.forward.activations import Activations
 from steering.contrasts import Contrast, response_contrast
@@ -32,7 +30,7 @@ QUESTIONS = [
 @pytest.fixture(scope="module")
 def material(model, prompts):
     (vector,) = extract_vector(model, prompts, [LAYER])
-    return Material(model, vector, response_contrast(model, prompts, [LAYER]), QUESTIONS, METACOGNITIVE)
+    return Material(model, vector, response_contrast(model, prompts, [LAYER]), prompts)
 
 
 def of(material, **how):
@@ -107,13 +105,13 @@ def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prom
     contrast, vectors = response_contrast(model, prompts, layers), extract_vector(model, prompts, layers)
     made = [
         control_interventions(
-            Material(model, vector, contrast.at_layer(vector.layer), QUESTIONS, METACOGNITIVE),
+            Material(model, vector, contrast.at_layer(vector.layer), prompts),
             Intervention.of(vector),
             8,
         )
         for vector in vectors
     ]
-    chosen, grids = at_their_layers(model, prompts, made, NoBar)
+    chosen, grids = at_their_layers(model, prompts, made)
     assert len({each.layers for each in chosen}) > 1
     assert [each.role for each in chosen] == [each.role for each in made[0]]
     for each, *same in zip(chosen, *made, strict=True):
@@ -126,7 +124,7 @@ def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prom
 
 
 def test_a_plan_compares_each_control_with_the_vector_of_its_layer(model, prompts):
-    plan = make_plan(model, prompts, prompts, NoBar, questions=QUESTIONS, layer="1-3", n_controls=4)
+    plan = make_plan(model, prompts, prompts, layer="1-3", n_controls=4)
     entries = plan.entries()
     assert {each.layers for each in plan.controls} - {plan.intervention.layers}
     assert np.isfinite([entry["cosine"] for entry in entries]).all()

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from no_bar import NoBar
 from tiny_models import outspoken_model
 
 from onedial.asking.prompts import METACOGNITIVE
@@ -213,7 +212,7 @@ def test_the_gradient_is_what_a_small_push_does(model, prompts):
 def test_directions_are_compared_on_questions_that_they_were_not_made_of(model, prompts):
     made_on, held_out = (prompts.subset(prompts.question_ids[part::2]) for part in (0, 1))
     methods = ("mean_difference", "lda", "gradient", "random")
-    result = compare_directions(model, made_on, held_out, [1, 3], NoBar, methods=methods)
+    result = compare_directions(model, made_on, held_out, [1, 3], methods=methods)
     table = result.table.set_index(["layer", "method"])
     assert len(table) == 8
     assert (table["n"] + table["n_unread"] == len(held_out)).all()
@@ -241,9 +240,7 @@ def test_an_empty_direction_is_left_out_with_a_notice():
     model = outspoken_model(architecture="llama", seed=1)
     alone = [replace(question, topic=f"topic {place}") for place, question in enumerate(QUESTIONS)]
     prompts = PromptSet.build(model, alone, METACOGNITIVE)
-    result = compare_directions(
-        model, prompts, prompts, [2], NoBar, methods=["mean_difference", "within_topics", "random"]
-    )
+    result = compare_directions(model, prompts, prompts, [2], methods=["mean_difference", "within_topics", "random"])
     assert result.table["method"].tolist() == ["mean_difference", "random"]
     with pytest.raises(InputError, match="no topic has questions on both sides"):
-        compare_directions(model, prompts, prompts, [2], NoBar, methods=["within_topics"])
+        compare_directions(model, prompts, prompts, [2], methods=["within_topics"])

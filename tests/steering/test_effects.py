@@ -7,11 +7,13 @@ import torch
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
-from steering.causes import EFFECT_COLUMNS, effects_of
+from steering.causes import EFFECT_COLUMNS, Chance, effects_of
 from steering.nulls import random_unit
 
-QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(12)]
-TOPICS = [f"t{place % 4}" for place in range(12)]
+QUESTIONS = [
+    Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?", topic=f"t{place % 4}")
+    for place in range(12)
+]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def gradients(model, prompts, layer):
 def test_a_small_push_moves_the_margin_by_its_mean_gradient(model, prompts, streams):
     slope = gradients(model, prompts, 2)
     directions = {"steepest": slope.mean(dim=0), "drawn": random_unit(model.d_model, 3)}
-    table = effects_of(model, prompts, directions, 2, streams, TOPICS, step=0.01, n_random=9).set_index("direction")
+    table = effects_of(model, prompts, directions, 2, streams, step=0.01, chance=Chance(9)).set_index("direction")
     norm = streams.norm(dim=-1).median()
     for name, direction in directions.items():
         expected = (slope @ (direction / direction.norm())).mean() * norm
@@ -61,9 +63,7 @@ def test_length_means_nothing_and_sign_turns_the_effect(model, prompts, streams)
         {"a": drawn, "long": 100 * drawn, "back": -drawn},
         2,
         streams,
-        TOPICS,
-        n_random=2,
-        n_bootstrap=99,
+        chance=Chance(2, 99),
     ).set_index("direction")
     assert tuple(table.reset_index().columns) == EFFECT_COLUMNS
     assert table.loc["long", "effect"] == pytest.approx(table.loc["a", "effect"], rel=1e-4)
@@ -75,7 +75,7 @@ def test_length_means_nothing_and_sign_turns_the_effect(model, prompts, streams)
 
 def test_a_random_direction_ranks_anywhere_among_random_ones(model, prompts, streams):
     directions = {f"d{seed}": random_unit(model.d_model, 500 + seed) for seed in range(30)}
-    table = effects_of(model, prompts, directions, 2, streams, TOPICS, n_random=19, n_bootstrap=9)
+    table = effects_of(model, prompts, directions, 2, streams, chance=Chance(19, 9))
     p = table.loc[table["kind"] == "probe", "p"]
     for column, kind in (("p", "random"), ("p_covariance", "covariance")):
         chance = table.loc[table["kind"] == kind, "effect"]
@@ -94,18 +94,9 @@ def test_what_cannot_be_pushed_is_refused(model, prompts, streams):
         ({"directions": {"a": drawn[:3]}}, "'a' has shape"),
         ({"directions": {"a": 0 * drawn}}, "length 0"),
         ({"step": 0.0}, "a step of 0"),
-        ({"topics": TOPICS[:2]}, "2 topics for 12 questions"),
         ({"layer": 99}, "layer 99 requested"),
     ):
-        given = {"directions": {"a": drawn}, "layer": 2, "topics": TOPICS} | changes
+        given = {"directions": {"a": drawn}, "layer": 2} | changes
         with pytest.raises(InputError, match=sentence):
-            effects_of(
-                model,
-                prompts,
-                given["directions"],
-                given["layer"],
-                streams,
-                given["topics"],
-                step=given.get("step", 0.1),
-            )
+            effects_of(model, prompts, given["directions"], given["layer"], streams, step=given.get("step", 0.1))
     assert np.isfinite(streams.numpy()).all()

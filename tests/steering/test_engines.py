@@ -13,7 +13,7 @@ from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK
 from onedial.asking.prompts import METACOGNITIVE
 from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
-from onedial.models.writing import generate
+from onedial.models.writing import Decoding, generate
 from steering.engines import proof
 from steering.engines.requests import SPANS, Request, as_line, check_told
 from steering.engines.vllm_side.worker import Pushes
@@ -79,9 +79,9 @@ def test_a_text_ends_where_its_stop_says_so_and_no_later(model, sequences):
     def stop(text):
         return len(text) >= 4
 
-    plain = generate(model, sequences, 12, stop=stop)
+    plain = generate(model, sequences, 12, Decoding(stop=stop))
     written_by(model)
-    assert generate(model, sequences, 12, stop=stop) == plain
+    assert generate(model, sequences, 12, Decoding(stop=stop)) == plain
     assert any(each.n_tokens < 12 for each in plain)
 
 

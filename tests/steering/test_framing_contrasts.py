@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from no_bar import NoBar
 from tiny_models import outspoken_model
 
 from onedial.asking.poles import POLES, openings_of
@@ -13,7 +12,7 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.prompt_set import PromptSet
 from steering.contrasts import CONTRASTS
 from steering.dials.comparison import compare_directions
-from steering.vectors import contrast_of, extract_vector
+from steering.vectors import Making, contrast_of, extract_vector
 
 QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?", topic="abc"[i % 3]) for i in range(18)]
 LAYERS = [1, 3]
@@ -36,7 +35,7 @@ def test_every_contrast_has_pairs_of_openings_that_stand_nowhere_else():
 @pytest.mark.parametrize("name", ["risk", "persona"])
 def test_the_contrast_is_one_opening_less_the_other(model, prompts, name):
     """The contrast is each question under one opening less itself under the other."""
-    result = contrast_of(model, prompts, LAYERS, name)
+    result = contrast_of(model, prompts, LAYERS, Making(name))
     sides = []
     for openings in openings_of(name, len(QUESTIONS)):
         rows = []
@@ -71,9 +70,7 @@ def test_two_poles_that_say_the_same_are_no_contrast(model, prompts, monkeypatch
 
 
 def test_they_stand_beside_the_other_directions(model, prompts):
-    result = compare_directions(
-        model, prompts, prompts, [3], NoBar, methods=["mean_difference"], framings=["risk", "effort"]
-    )
+    result = compare_directions(model, prompts, prompts, [3], methods=["mean_difference"], framings=["risk", "effort"])
     assert result.table["method"].tolist() == ["mean_difference", "risk", "effort"]
     assert result.vectors[3, "risk"].contrast == "risk"
     assert result.table["effect"].notna().all()

@@ -8,7 +8,7 @@ from known_answers import ANSWER, ASIDE, LAYER, known_model
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
-from steering.causes import INTERCHANGE_COLUMNS, interchange, moved_margins
+from steering.causes import INTERCHANGE_COLUMNS, Chance, interchange, moved_margins
 from steering.interventions import SteeringVector
 
 QUESTIONS = [
@@ -43,7 +43,7 @@ def test_a_swap_moves_by_what_decides(model, prompts, pairs):
     differ = (streams[::2] - streams[1::2]).mean(dim=0)
     for lean in (1.0, 0.6, 0.0):
         line = lean * ANSWER + (1 - lean**2) ** 0.5 * ASIDE
-        table = interchange(model, prompts, along(model, line), pairs, n_drawn=9, n_bootstrap=199)
+        table = interchange(model, prompts, along(model, line), pairs, chance=Chance(9, 199))
         expected = float(lean * (differ @ line) / (differ @ ANSWER))
         result = own(table, "vector")
         assert tuple(table.columns) == INTERCHANGE_COLUMNS
@@ -60,7 +60,7 @@ def test_a_swap_moves_by_what_decides(model, prompts, pairs):
 
 def test_nothing_is_shared_where_the_questions_do_not_differ(model, prompts, pairs):
     mixed = [pair if n % 2 else pair[::-1] for n, pair in enumerate(pairs)]
-    result = own(interchange(model, prompts, along(model, ANSWER), mixed, n_drawn=2, n_bootstrap=199), "vector")
+    result = own(interchange(model, prompts, along(model, ANSWER), mixed, chance=Chance(2, 199)), "vector")
     assert result["gap_low"] < 0 < result["gap_high"]
     assert np.isnan(result[["share", "low", "high", "p"]].to_numpy(float)).all()
 

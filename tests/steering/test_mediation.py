@@ -8,7 +8,7 @@ from known_answers import ANSWER, ASIDE, LAYER, WIDTH, across, known_model
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
-from steering.causes import MEDIATION_COLUMNS, mediation
+from steering.causes import MEDIATION_COLUMNS, Chance, mediation
 from steering.interventions import SteeringVector
 from steering.nulls import random_unit
 
@@ -29,6 +29,10 @@ def model():
     return known_model(ANSWER)
 
 
+def named(**lines):
+    return {("probe", name): line for name, line in lines.items()}
+
+
 def shares(table):
     return table.set_index("direction")
 
@@ -41,7 +45,7 @@ def test_a_mediator_carries_its_part_of_the_push(model, prompts, part):
     q = (ANSWER - other) / 2**0.5
     line = part * p + (1 - part) * q
     vector = pushed(model, prompts, line / line.norm())
-    table = mediation(model, prompts, vector, (-0.05, 0.05), ABOVE, {"p": p, "q": q}, n_drawn=19, n_bootstrap=199)
+    table = mediation(model, prompts, vector, (-0.05, 0.05), ABOVE, named(p=p, q=q), chance=Chance(19, 199))
     assert tuple(table.columns) == MEDIATION_COLUMNS
     result = shares(table)
     for name, expected in (("p", part), ("q", 1 - part), ("Yes minus No", 1.0)):
@@ -57,7 +61,7 @@ def test_what_a_later_layer_relays_goes_through_what_it_relays_to(prompts):
     """The push alone moves no answer; a layer above hands it on, and holding what it hands on takes all away."""
     model = known_model(ANSWER, relay=(ASIDE, ANSWER))
     vector = pushed(model, prompts, ASIDE)
-    table = shares(mediation(model, prompts, vector, (-0.05, 0.05), ABOVE, {"relayed": ANSWER, "source": ASIDE}))
+    table = shares(mediation(model, prompts, vector, (-0.05, 0.05), ABOVE, named(relayed=ANSWER, source=ASIDE)))
     assert table["total_low"].min() > 0
     assert table.loc["relayed", ["carried", "removed"]].tolist() == pytest.approx([1, 1], abs=0.05)
     assert table.loc["source", ["carried", "removed"]].tolist() == pytest.approx([0, 0], abs=0.05)
@@ -66,7 +70,7 @@ def test_what_a_later_layer_relays_goes_through_what_it_relays_to(prompts):
 
 def test_total_is_the_push_as_a_plain_hook_makes_it(model, prompts):
     vector, prompts = pushed(model, prompts, random_unit(WIDTH, 5)), prompts.subset(["q01", "q04", "q09"])
-    table = mediation(model, prompts, vector, (-0.3, 0.4), ABOVE, {"a": ASIDE}, n_drawn=0, n_bootstrap=19)
+    table = mediation(model, prompts, vector, (-0.3, 0.4), ABOVE, named(a=ASIDE), chance=Chance(0, 19))
     margins = []
     for end in (-0.3, 0.4):
         with vector.steer(model, end):

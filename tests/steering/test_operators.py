@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from no_bar import NoBar
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
 from onedial.asking.prompts import METACOGNITIVE
@@ -97,7 +96,7 @@ def test_layers_at_once_are_planned_swept_and_named_as_one():
     assert candidate_layers("1+3", 5) == [1, 3]
     model = outspoken_model()
     made_on, fitting = (PromptSet.build(model, QUESTIONS[part::2], METACOGNITIVE) for part in (0, 1))
-    plan = make_plan(model, made_on, fitting, NoBar, layer="1+3")
+    plan = make_plan(model, made_on, fitting, layer="1+3")
     assert plan.intervention.layers == (1, 3)
     assert plan.intervention.intervention_id == "L1-response-mean_difference+L3-response-mean_difference"
     assert 0.0 in plan.magnitudes[plan.intervention.intervention_id]
@@ -107,9 +106,8 @@ def test_a_plan_makes_its_controls_at_their_layers():
     """A plan makes its reliability at the chosen layer and each control at its own."""
     model = outspoken_model(3)
     made_on, fitting = (PromptSet.build(model, QUESTIONS[part::2], METACOGNITIVE) for part in (0, 1))
-    options = {"questions": QUESTIONS[0::2], "n_controls": 4}
-    alone = {layer: make_plan(model, made_on, fitting, NoBar, layer=str(layer), **options) for layer in (1, 3)}
-    among = make_plan(model, made_on, fitting, NoBar, layer="1,3", **options)
+    alone = {layer: make_plan(model, made_on, fitting, layer=str(layer), n_controls=4) for layer in (1, 3)}
+    among = make_plan(model, made_on, fitting, layer="1,3", n_controls=4)
     chosen = alone[among.intervention.layers[0]]
     assert among.intervention.layers == (3,)  # the second of the two
     assert among.reliability.half_cosine == pytest.approx(chosen.reliability.half_cosine, abs=1e-5)

@@ -17,7 +17,7 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.forward.runner import FastRunner
 from onedial.models.prompt_set import PromptSet
 from steering.asking import ask_settings
-from steering.causes import effects_of, interchange, mediation, patched_margins
+from steering.causes import Chance, effects_of, interchange, mediation, patched_margins
 from steering.effects.side_effects import kl_on_text
 from steering.interventions import Intervention
 from steering.reading import UNEDITED, margins_of, read_along, rows_of
@@ -34,15 +34,15 @@ def everything(model):
     vector, other = vectors_at(model, [1, 3])
     last, whole = Intervention.of(vector), Intervention.of(vector, positions="all", intervention_id="all")
     streams = read_activations(model, prompts, [1]).residuals[:, 0]
-    asked = [CAN_YOU_ANSWER.prompt(question.text) for question in QUESTIONS]
+    asked = {question.id: CAN_YOU_ANSWER.prompt(question.text) for question in QUESTIONS}
     pairs = [(QUESTIONS[2 * n].id, QUESTIONS[2 * n + 1].id) for n in range(6)]
     tables = [
         sweep(model, [last, whole], prompts, [-0.5, 0.0, 0.5]).table,
-        ask_settings(model, asked, prompts.question_ids, CAN_YOU_ANSWER, [last, whole], [0.0, 0.5]),
+        ask_settings(model, asked, CAN_YOU_ANSWER, [last, whole], [0.0, 0.5]),
         kl_on_text(model, [last, whole], {last.intervention_id: [0.3], "all": [0.3, 0.6]}, passages=PASSAGES),
-        interchange(model, prompts, vector, pairs, n_drawn=3, n_bootstrap=9),
-        mediation(model, prompts, vector, (-0.3, 0.3), 3, {"other": other.direction}, n_drawn=3, n_bootstrap=9),
-        effects_of(model, prompts, {"a": vector.direction}, 1, streams, [None] * 22, n_random=2, n_bootstrap=9),
+        interchange(model, prompts, vector, pairs, chance=Chance(3, 9)),
+        mediation(model, prompts, vector, (-0.3, 0.3), 3, {("probe", "other"): other.direction}, chance=Chance(3, 9)),
+        effects_of(model, prompts, {"a": vector.direction}, 1, streams, chance=Chance(2, 9)),
     ]
     patched = patched_margins(model, prompts, [0, 3, 5], [1, 2, 4], [0, 2]).tolist()
     return json.loads(json.dumps([table.to_dict("list") for table in tables] + [patched]))

@@ -1,5 +1,7 @@
 """Written answers along the dial: which settings are asked, what is written there, and that nothing is asked twice."""
 
+from unittest.mock import patch
+
 import pandas as pd
 import pytest
 from fake_vllm import FakeVllm
@@ -25,17 +27,9 @@ def intervention(model):
 
 
 def written(model, intervention, magnitudes, **more):
-    parts = []
-    reasoned_sweep(
-        model,
-        QUESTIONS,
-        intervention,
-        magnitudes,
-        reasoned_instrument(METACOGNITIVE, TOKENS),
-        sink=parts.append,
-        batch_size=3,
-        **more,
-    )
+    parts, instrument = [], reasoned_instrument(METACOGNITIVE, TOKENS)
+    with patch.object(reasoned, "questions_per_batch", return_value=3):
+        reasoned_sweep(model, QUESTIONS, intervention, magnitudes, instrument, sink=parts.append, **more)
     return parts
 
 

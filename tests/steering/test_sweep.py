@@ -14,9 +14,10 @@ from onedial.models.forward.activations import Activations, read_activations
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import pad_batch
 from steering.contrasts import Contrast, split_by_response
-from steering.interventions import Intervention, SteeringVector
+from steering.interventions import Intervention, SteeringVector, as_interventions
 from steering.planning import layers
 from steering.planning.magnitudes import even_in_yes_rate, find_range, yes_rates
+from steering.reading import answers_along
 from steering.sweeping import SweepResult, sweep
 from steering.vectors import extract_vector, vectors_of
 
@@ -52,7 +53,7 @@ def test_an_overflow_leaves_the_unsteered_answers():
 
 
 def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, vectors):
-    kept = []
+    kept, pushed = [], as_interventions(vectors)
 
     class Killed(Exception):
         pass
@@ -63,10 +64,10 @@ def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, ve
             raise Killed
 
     with pytest.raises(Killed):
-        sweep(model, vectors, prompts, MAGNITUDES, sink=sink, batch_size=5)
+        answers_along(model, pushed, prompts, MAGNITUDES, sink=sink, batch_size=5)
     done = set().union(*(frame.question_id for frame in kept))
-    rest = sweep(model, vectors, prompts, MAGNITUDES, done=done, batch_size=5).table
-    whole = sweep(model, vectors, prompts, MAGNITUDES, batch_size=5).table
+    rest = answers_along(model, pushed, prompts, MAGNITUDES, done=done, batch_size=5)
+    whole = answers_along(model, pushed, prompts, MAGNITUDES, batch_size=5)
     assert done | set(rest.question_id) == set(whole.question_id)
     assert not done & set(rest.question_id)
     key = ["question_id", "intervention_id", "magnitude"]

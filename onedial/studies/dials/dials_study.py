@@ -71,7 +71,6 @@ class DialStudy:
             self.prompts("extraction"),
             self.prompts("fitting"),
             candidate_layers(options.layer, self.model.n_layers),
-            progress_bar,
             methods=options.methods,
             contrast=options.contrast,
             framings=options.framings,

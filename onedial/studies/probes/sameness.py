@@ -8,7 +8,7 @@ import pandas as pd
 
 from onedial.studies.probes.probes_study import Study
 from probes.directions.erasure import erasure_table
-from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
+from probes.directions.geometry import LabelledRows, cross_evaluation, direction_table, transfer_table
 from probes.fitting.crossfit import cross_fit, of_rows
 
 BEST_ESTIMATED = "mean_difference"
@@ -19,10 +19,10 @@ def directions_stage(study: Study) -> None:
     """All comparisons at the study's one layer."""
     layer, task, method = study.one_layer, study.task, study.options.methods[0]
     rows, main, nulls = study.rows(layer), study.main_labels, study.options.nulls
-    penalties = study.penalties(layer)
+    of_questions = LabelledRows(rows, task, study.penalties(layer), main)
     tables = {
         "directions": pd.concat(
-            direction_table(rows, task, penalties, main, name, n_null=nulls).assign(method=name)
+            direction_table(of_questions, name, n_null=nulls).assign(method=name)
             for name in dict.fromkeys([method, BEST_ESTIMATED])
         ),
         "cross": cross_evaluation(study.fitted(layer)[method], task.draws, main, task.labels),
@@ -31,10 +31,10 @@ def directions_stage(study: Study) -> None:
         facts, fitted = asked.task, study.fitted(layer, facts=True)[method]
         among = cross_evaluation(fitted, facts.draws, facts.labels, facts.labels)
         tables["cross"] = pd.concat([tables["cross"], among])
-        of_questions = (rows, task, penalties, main)
-        of_facts = (study.rows(layer, asked.store), facts, study.penalties(layer, facts=True), facts.labels)
+        penalties = study.penalties(layer, facts=True)
+        of_facts = LabelledRows(study.rows(layer, asked.store), facts, penalties, facts.labels)
         tables["transfer"] = pd.concat(
-            transfer_table(*here, there[0], there[1], there[3], method, n_null=nulls)
+            transfer_table(here, there, method, n_null=nulls)
             for here, there in ((of_questions, of_facts), (of_facts, of_questions))
         )
     before = study.fitted(layer).get("ridge")

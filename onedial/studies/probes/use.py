@@ -5,7 +5,7 @@ import torch
 from onedial.core.progress import progress_bar
 from onedial.studies.probes.probes_study import Study
 from probes.fitting.linear import Probe
-from steering.causes import effects_of
+from steering.causes import Chance, effects_of
 
 PUSHED = ("logistic", "mean_difference")
 
@@ -21,7 +21,6 @@ def use_stage(study: Study) -> None:
         of_facts = study.probes_at(layer, facts=True)[options.methods[0]]
         known |= {(label, options.methods[0]): probe for label, probe in of_facts.items()}
     asked = study.spread_over_topics(options.n_pushed)
-    topics = {question.id: question.topic for question in study.questions}
     with progress_bar(len(asked), "pushes") as advance:
         table = effects_of(
             study.model,
@@ -29,11 +28,8 @@ def use_stage(study: Study) -> None:
             {f"{label} | {method}": probe.direction for (label, method), probe in known.items()},
             layer,
             study.store.read(layer),
-            [topics[question] for question in asked],
             step=options.step,
-            n_random=options.controls,
-            n_bootstrap=options.replicates,
-            seed=options.seed,
+            chance=Chance(options.controls, options.replicates, options.seed),
             progress=advance,
         )
     split = table["direction"].str.split(" | ", regex=False, n=1)

@@ -23,16 +23,19 @@ from onedial.stats.solvers import METHODS, Training
 from onedial.studies.sweep.sweep_study import SweepStudy
 from probes.fitting.controls import shuffled_within
 from steering.causes import (
+    INTERCHANGE_DRAWN,
     INTERCHANGE_PAIRS,
     MEDIATION_DRAWN,
     MEDIATION_LAYERS,
     MEDIATION_QUESTIONS,
+    Chance,
     interchange,
     mediation,
 )
 from steering.interventions import SteeringVector
 
 OWN_MARGIN, PANEL = "own margin", "panel"
+SHUFFLED = [("shuffled", f"shuffled {n}") for n in range(MEDIATION_DRAWN)]
 LEAST = 10
 """Questions of either label that a probe is fitted to."""
 
@@ -53,7 +56,7 @@ def swap_components(study: SweepStudy) -> None:
                 study.prompts,
                 vector_of(study),
                 list(zip(order[: -n - 1 : -1], order[:n], strict=True)),
-                seed=study.options.seed,
+                chance=Chance(INTERCHANGE_DRAWN, seed=study.options.seed),
                 progress=advance,
             )
         tables.append(table.assign(pairs=kind))
@@ -96,9 +99,8 @@ def mediate(study: SweepStudy) -> None:
                 vector,
                 ends_of(study),
                 layer,
-                dict(zip(reads, lines, strict=False)),
-                shuffled=list(lines[len(reads) :]),
-                seed=options.seed,
+                dict(zip([("probe", name) for name in reads] + SHUFFLED, lines, strict=True)),
+                chance=Chance(MEDIATION_DRAWN, seed=options.seed),
                 progress=advance,
             )
         tables.append(table.assign(auroc=table["direction"].map(reads)))

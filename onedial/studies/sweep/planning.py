@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import asdict
+from functools import partial
 
 from onedial.asking.instruments import FACT
 from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.sweep_tables import interventions_table
 from onedial.core.errors import InputError
 from onedial.core.processes import is_first_process
-from onedial.core.progress import progress_bar
 from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.models.tokens import render
 from onedial.panels.inputs import ExperimentInputs
@@ -19,6 +19,7 @@ from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.plan import SweepPlan, make_plan
 from steering.planning.reliability import Reliability
+from steering.vectors import Making
 
 
 def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:
@@ -70,19 +71,11 @@ def new_plan(study: SweepStudy) -> SweepPlan:
         study.model,
         study.prompts.subset(inputs.ids("extraction")),
         study.prompts.subset(inputs.ids("fitting")),
-        progress_bar,
-        questions=study.inputs.in_splits("extraction"),
-        template=study.template,
         layer=options.layer,
-        contrast=options.contrast,
-        method=options.method,
-        operator=options.operator,
-        positions=options.positions,
-        unit=options.unit,
+        making=Making(options.contrast, options.method, draw=options.draw, seed=options.seed),
+        pushed=partial(Intervention.of, operator=options.operator, positions=options.positions, unit=options.unit),
         magnitudes=options.settings(),
         n_controls=options.controls or 0,
-        draw=options.draw,
-        seed=options.seed,
     )
 
 

@@ -32,7 +32,7 @@ from steering.dials.dials import instructed_threshold
 from steering.effects.reasoned import reasoned_instrument, reasoned_sweep
 from steering.effects.side_effects import REVERSED_SETTINGS, kl_on_text
 from steering.planning.magnitudes import doubling
-from steering.sweeping import sweep
+from steering.reading import answers_along
 
 WRITTEN = "written.csv"
 WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 20
@@ -41,7 +41,7 @@ WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 20
 
 def sweep_questions(study: SweepStudy) -> None:
     """Ask every question at every magnitude of the intervention under test."""
-    ask = partial(sweep, study.model, study.intervention, study.prompts, study.plan.magnitudes)
+    ask = partial(answers_along, study.model, [study.intervention], study.prompts, study.plan.magnitudes)
     study.fill(study.run.parts["sweep"], "sweep", len(study.prompts), ask)
     if is_first_process() and len(lost := study.run.overflowed()):
         unsteered = int((lost["magnitude"] == 0).sum())
@@ -54,7 +54,7 @@ def sweep_questions(study: SweepStudy) -> None:
 def sweep_controls(study: SweepStudy) -> None:
     """Ask every question at the magnitudes of each control."""
     controls = study.plan.controls
-    ask = partial(sweep, study.model, controls, study.prompts, study.plan.magnitudes)
+    ask = partial(answers_along, study.model, controls, study.prompts, study.plan.magnitudes)
     study.fill(study.run.parts["controls"], f"{len(controls)} controls", len(study.prompts), ask)
 
 
@@ -89,7 +89,7 @@ def ask_facts(study: SweepStudy) -> None:
     """Ask the facts at all magnitudes."""
     facts = load_facts(study.options.facts, study.options.seed)
     truth, prompts = truth_of(facts), PromptSet.build(study.model, facts, FACT.template)
-    ask = partial(sweep, study.model, study.intervention, prompts, study.plan.magnitudes)
+    ask = partial(answers_along, study.model, [study.intervention], prompts, study.plan.magnitudes)
     study.fill(study.run.parts["facts"], "facts", len(facts), ask, truth=lambda part: part["question_id"].map(truth))
 
 
@@ -116,7 +116,7 @@ def ask_reversed(study: SweepStudy) -> None:
     for wording, template in ((AS_ASKED, study.template), (REVERSED_WORDING, turned)):
         done = {key[1] for key in keys if key[-1] == wording}
         prompts = PromptSet.build(study.model, questions, template)
-        ask = partial(sweep, study.model, [study.intervention, words], prompts, grids)
+        ask = partial(answers_along, study.model, [study.intervention, words], prompts, grids)
         study.fill(parts, f"wording {wording}", len(questions), ask, done, wording=wording)
 
 
