@@ -39,7 +39,8 @@ def drawn_units(topics: ArrayLike | None, n: int) -> np.ndarray:
 def unit_weights(units: np.ndarray, n_bootstrap: int, seed: int | np.random.Generator) -> Floats:
     """(resample, question): how often its unit was drawn, as many units as there are.
 
-    `resampled_weights` draws the same in pieces, for many questions.
+    `resampled_weights` is for many questions: it draws in pieces, other draws of the same kind from one seed, on which
+    the numbers of a verdict rest, as those of a battery do on these.
 
     >>> unit_weights(np.array([0, 0, 1]), 99, seed=0).sum(axis=1).max()
     np.float64(4.0)

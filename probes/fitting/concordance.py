@@ -6,7 +6,8 @@ has the higher score than a question j of label 0 (1/2 for a tie), summed over p
     AUROC(w) = sum_ij w_t(i) w_t(j) c(i, j) / sum_ij w_t(i) w_t(j)
 
 where w_t is how often topic t was drawn: 1 for the estimate itself, a multinomial draw of all topics for a bootstrap
-replicate. The sums need one matrix of topics by topics, whatever the number of replicates.
+replicate. The sums need one matrix of topics by topics, whatever the number of replicates; `roc_area`, the same for one
+fold, would go through every question in each of them.
 
 Intervals are percentiles of the replicates. With 17 topics, 533 questions and topic effects of label and score from
 none to strong they covered .955 to .976 of 1,000 simulated truths (scripts/simulate.py probes). They speak of other
