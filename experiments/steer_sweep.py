@@ -41,11 +41,8 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     """
     from onedial.asking.prompts import load_prompt
     from onedial.asking.rewording import reversed_wording
-    from onedial.panels.questions.facts import load_facts
 
     template = load_prompt(str(options.prompt))
-    if options.facts:
-        load_facts(options.facts)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", needs_panel=False)
     options = options.beside(inputs.has_panel)
     if not options.show_prompt:

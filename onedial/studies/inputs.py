@@ -48,38 +48,36 @@ def read_inputs(
     Raises:
         InputError: as `onedial.panels.inputs.load_inputs`.
     """
-    with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
-        return _inputs_of(options, hold_out_topics, needs_panel)
-
-
-def _inputs_of(options: TargetOptions, hold_out_topics: bool, needs_panel: bool) -> "ExperimentInputs":
     from onedial.asking.prompts import load_prompt
     from onedial.core.notices import notice
     from onedial.panels.inputs import load_inputs
     from onedial.panels.joining import NothingSharedError
     from onedial.panels.panel_files import PanelSource
 
-    given: dict[str, Any] = {
-        "questions": None if options.questions is None else options.read_questions(options.questions),
-        "targets": options.target and [name.strip() for name in options.target.split(",")],
-        "n_questions": options.n_questions,
-        "seed": options.seed,
-        "hold_out_topics": hold_out_topics,
-    }
-    if options.panel == NO_PANEL and not needs_panel:
-        return load_inputs(None, **given)
-    try:
-        inputs = load_inputs(PanelSource(options.panel, options.respondents, options.declared), **given)
-    except NothingSharedError:
-        if needs_panel or options.questions is None or options.panel != "embedded":
-            raise
-        notice(f"the built-in panel answers none of {options.questions}: as --panel {NO_PANEL}, so without a verdict")
-        return load_inputs(None, **given | {"targets": None})
-    if not options.keep_own:
-        inputs = inputs.without_own(options.model)
-    if differences := inputs.asked_otherwise(load_prompt(str(options.prompt))):
-        notice(f"asked otherwise: {'; '.join(differences)}")
-    return inputs
+    with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
+        given: dict[str, Any] = {
+            "questions": None if options.questions is None else options.read_questions(options.questions),
+            "targets": options.target and [name.strip() for name in options.target.split(",")],
+            "n_questions": options.n_questions,
+            "seed": options.seed,
+            "hold_out_topics": hold_out_topics,
+        }
+        if options.panel == NO_PANEL and not needs_panel:
+            return load_inputs(None, **given)
+        try:
+            inputs = load_inputs(PanelSource(options.panel, options.respondents, options.declared), **given)
+        except NothingSharedError:
+            if needs_panel or options.questions is None or options.panel != "embedded":
+                raise
+            notice(
+                f"the built-in panel answers none of {options.questions}: as --panel {NO_PANEL}, so without a verdict"
+            )
+            return load_inputs(None, **given | {"targets": None})
+        if not options.keep_own:
+            inputs = inputs.without_own(options.model)
+        if differences := inputs.asked_otherwise(load_prompt(str(options.prompt))):
+            notice(f"asked otherwise: {'; '.join(differences)}")
+        return inputs
 
 
 def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> None:

@@ -12,6 +12,7 @@ from onedial.studies.options.shared import (
     POSITIONS,
     EngineOptions,
     VerdictOptions,
+    even_up_to_200,
     layer_fault,
     magnitudes_fault,
 )
@@ -65,7 +66,9 @@ class SteeringOptions(Options, group="steering"):
         f"(0; without a panel {CONTROLS_WITHOUT_PANEL})",
         at_least=0,
     )
-    facts: int = option(60, "unrelated yes/no facts that the dial is tried on; 0: none", at_least=0)
+    facts: int = option(
+        60, "unrelated yes/no facts that the dial is tried on; 0: none", at_least=0, check=even_up_to_200
+    )
     reversed: int = option(
         40, "fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none", at_least=0
     )

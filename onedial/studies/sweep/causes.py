@@ -126,9 +126,7 @@ def layers_above(layer: int, n_layers: int) -> list[int]:
 
 def own_margins(study: SweepStudy) -> pd.Series:
     """Question id -> the subject's unsteered margin, where it was read."""
-    swept = study.run.sweep()
-    unsteered = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.run.under_test())]
-    return unsteered[is_read(unsteered["mass"])].set_index("question_id")["margin"]
+    return study.unsteered["margin"][is_read(study.unsteered["mass"])]
 
 
 def panel_share(study: SweepStudy) -> pd.Series:

@@ -46,7 +46,17 @@ def settle_plan(study: SweepStudy) -> None:
     if study.run.has_plan and not (gone := missing_vectors(study.run)):
         study.plan = stored_plan(study.run)
     else:
-        study.plan = new_plan(study)
+        options, inputs, prompts = study.options, study.inputs, study.prompts
+        study.plan = make_plan(
+            study.model,
+            prompts.subset(inputs.ids("extraction")),
+            prompts.subset(inputs.ids("fitting")),
+            layer=options.layer,
+            making=Making(options.contrast, options.method, draw=options.draw, seed=options.seed),
+            pushed=partial(Intervention.of, operator=options.operator, positions=options.positions, unit=options.unit),
+            magnitudes=options.settings(),
+            n_controls=options.controls or 0,
+        )
         now = interventions_table(study.plan.entries())
         if study.run.has_plan and study.run.interventions().to_json() != now.to_json():
             raise InputError(f"{study.run.path} lacks {gone[0]}, and it is made otherwise now; restore it from a copy")
@@ -62,21 +72,6 @@ def missing_vectors(run: SweepRun) -> list[str]:
     """The files of vectors that are swept and are not there."""
     files = {run.vector_file(name) for names in run.interventions()["vectors"] for name in names}
     return sorted(file for file in files if not run.run.has(file))
-
-
-def new_plan(study: SweepStudy) -> SweepPlan:
-    """See `steering.planning.plan.make_plan`."""
-    options, inputs = study.options, study.inputs
-    return make_plan(
-        study.model,
-        study.prompts.subset(inputs.ids("extraction")),
-        study.prompts.subset(inputs.ids("fitting")),
-        layer=options.layer,
-        making=Making(options.contrast, options.method, draw=options.draw, seed=options.seed),
-        pushed=partial(Intervention.of, operator=options.operator, positions=options.positions, unit=options.unit),
-        magnitudes=options.settings(),
-        n_controls=options.controls or 0,
-    )
 
 
 def save(plan: SweepPlan, run: SweepRun) -> None:

@@ -127,11 +127,7 @@ def write_texts(study: SweepStudy) -> None:
     The questions are test questions, evenly from the least to the most often yes unsteered. Each is put alone, without
     asking whether it can be answered.
     """
-    swept = study.run.sweep()
-    unsteered = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.intervention.intervention_id)]
-    order = (
-        unsteered.set_index("question_id")["margin"].reindex(study.inputs.ids(TEST)).sort_values(kind="stable").index
-    )
+    order = study.unsteered["margin"].reindex(study.inputs.ids(TEST)).sort_values(kind="stable").index
     places = np.unique(np.linspace(0, len(order) - 1, N_WRITTEN).round().astype(int))
     texts = {question.id: question.rendered for question in study.inputs.questions}
     prompts = [CLOSED_BOOK.template.fill(texts[name]) for name in order[places]]

@@ -82,17 +82,21 @@ class SweepStudy:
         return self.plan.intervention
 
     @cached_property
-    def fitting_answers(self) -> pd.DataFrame:
-        """Of the finished sweep, what the fitting questions were answered under the intervention under test."""
-        swept = self.run.sweep()
-        tested = swept["intervention_id"] == self.intervention.intervention_id
-        return swept[tested & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
+    def swept(self) -> pd.DataFrame:
+        """The finished sweep of the intervention under test, as it was kept."""
+        return self.run.sweep()
+
+    @property
+    def unsteered(self) -> pd.DataFrame:
+        """Question id -> margin and mass without a push."""
+        return self.swept[self.swept["magnitude"] == 0].set_index("question_id")
 
     def settings_at(self, wanted: Sequence[float]) -> pd.DataFrame:
         """The magnitudes at which the fitting questions' yes rates are nearest to these, with the rates there, as
         `magnitudes.settings_at`.
         """
-        return settings_at(self.fitting_answers, wanted, within=NEAR_ENOUGH)
+        fitting = self.swept["question_id"].isin(set(self.inputs.ids(FITTING)))
+        return settings_at(self.swept[fitting], wanted, within=NEAR_ENOUGH)
 
     def spread(self, n_settings: int) -> list[float]:
         """0 and magnitudes at which the yes rates lie evenly between .1 and .9; fewer where two rates have the same."""
