@@ -16,15 +16,17 @@ from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts
 from onedial.studies.inputs import forecast
 from onedial.studies.options.probes import ProbeOptions
-from onedial.studies.probes.correctness import own_stage
-from onedial.studies.probes.elsewhere import elsewhere_stage
 from onedial.studies.probes.layers import facts_stage, probes_stage
-from onedial.studies.probes.patching import patching_stage
+from onedial.studies.probes.probes_parts import (
+    directions_stage,
+    elsewhere_stage,
+    own_stage,
+    patching_stage,
+    statements_stage,
+    use_stage,
+    writing_stage,
+)
 from onedial.studies.probes.probes_study import Study
-from onedial.studies.probes.sameness import directions_stage
-from onedial.studies.probes.statements import statements_stage
-from onedial.studies.probes.use import use_stage
-from onedial.studies.probes.writing import writing_stage
 from probes.directions.contrast import CONTRASTS, search
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
