@@ -78,22 +78,6 @@ def simulate_sweep(
     )
 
 
-def with_own_difficulty(
-    rng: np.random.Generator, sweep: pd.DataFrame, noise: float = 0.6, breaking: float = 0.0
-) -> pd.DataFrame:
-    """The same subject with a difficulty of its own beside the one that targets were cut from, at every magnitude.
-
-    Args:
-        noise: its standard deviation. breaking: that of noise anew at each magnitude, in the margins' own, which grows
-            from none unsteered to this at the end towards yes: answers break as the dial is turned up.
-    """
-    questions = sorted(sweep["question_id"].unique())
-    of_question = sweep["question_id"].map(pd.Series(rng.standard_normal(len(questions)), questions))
-    share = (sweep["magnitude"] / sweep["magnitude"].abs().max()).clip(lower=0)
-    broken = breaking * share * rng.standard_normal(len(sweep)) * sweep["margin"].std()
-    return sweep.assign(margin=sweep["margin"] + noise * of_question + broken)
-
-
 def unrelated_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, clustering: float = 0.0
 ) -> pd.DataFrame:
