@@ -1,4 +1,4 @@
-"""Reference files that R made (scripts/make_psychometrics_references.R), and simulated answers with known truth."""
+"""Reference files that R made (tests/reference/psychometrics.R), and simulated answers with known truth."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,6 +1,6 @@
 # What R's lavaan makes of the fit of one factor to a small simulated matrix.
 #
-#   Rscript scripts/make_structure_references.R tests/reference
+#   Rscript tests/reference/structure.R tests/reference
 #
 # Needs the Debian package r-cran-lavaan (0.6.14 when the file was made).
 suppressMessages(library(lavaan))

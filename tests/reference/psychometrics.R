@@ -1,6 +1,6 @@
 # What R's psych and polycor make of the simulated matrices in tests/reference, and of two small ones made here:
 #
-#   Rscript scripts/make_psychometrics_references.R tests/reference
+#   Rscript tests/reference/psychometrics.R tests/reference
 #
 # Needs the Debian packages r-cran-psych and r-cran-polycor (psych 2.2.9, polycor 0.8.1 when the files were made).
 # Correlations are never smoothed but where the file's name says so.
