@@ -38,7 +38,7 @@ from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
-from onedial.models.forward.batches import batches_by_length
+from onedial.models.forward.batches import Progress, batches_by_length
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.identity import ModelIdentity
 from onedial.models.model import OpenModel
@@ -62,8 +62,6 @@ NAME = "default"
 FORMAT, FILE = "onedial-adapter-2", "adapter_model.safetensors"
 PREFIX = "base_model.model."
 """What peft's files put before the name of a map."""
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from onedial.asking.questions import Question
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
+from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
@@ -35,8 +36,6 @@ SURENESS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 100.0)
 """Not 0, which is the setting at which nothing is said: it would be asked twice."""
 INSTRUCTION = "Say Yes only if you are at least {level:g}% sure that your answer is right; otherwise say No."
 PERSONAS = ("cautious", "eager", "high stakes", "child", "exam", "self-doubting", "polymath", "bet", "memory loss")
-
-Progress = Callable[[int], None]
 
 
 class Put(NamedTuple):
