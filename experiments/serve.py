@@ -9,6 +9,7 @@ A request names the setting with the model: NAME@0.2 is steered by 0.2, NAME is 
 """
 
 import os
+import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from onedial.core.options import option
 from onedial.core.pulse import at_work, say
 from onedial.core.run.notes import Notes, program
 from onedial.studies.options.shared import EngineOptions
+
+SECONDS_TO_END = 5
+"""After Ctrl-C, for those who wait for an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +58,13 @@ def serve(options: ServeOptions, _: Notes) -> None:
         from onedial.models.threads import quiet_libraries
         from onedial.serving.dial import load_dial
         from onedial.studies.start import engine_of
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        listening = socket.create_server((options.host, options.port), family=family)
+    except OSError as error:
+        raise InputError(
+            f"nothing can listen on {options.host}:{options.port} ({error.strerror}); choose another --port or --host"
+        ) from error
     engine = engine_of(options)
     quiet_libraries()
     dial = load_dial(
@@ -69,7 +80,9 @@ def serve(options: ServeOptions, _: Notes) -> None:
     with engine(dial.model):
         app = server_of(dial, os.environ.get("ONEDIAL_KEY") or None)
         say(f"http://{options.host}:{options.port}/v1 answers as {name!r}{where}; Ctrl-C ends")
-        uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=SECONDS_TO_END)).run(
+            sockets=[listening]
+        )
 
 
 main = program(ServeOptions, serve, __doc__)

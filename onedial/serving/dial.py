@@ -18,6 +18,9 @@ from onedial.panels.splits import FITTING
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, Push, SteeringVector
 
+FARTHEST = 1e6
+"""Magnitude: far beyond any text, and short of where numbers overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dial:
@@ -37,8 +40,8 @@ class Dial:
         Raises:
             InputError: the magnitude is not finite, or there is nothing to turn.
         """
-        if not math.isfinite(magnitude):
-            raise InputError(f"the magnitude is {magnitude}; give a finite number")
+        if not abs(magnitude) <= FARTHEST:
+            raise InputError(f"the magnitude is {magnitude:g}; give a finite number, {FARTHEST:g} at most")
         if not magnitude:
             return None
         if self.intervention is None:

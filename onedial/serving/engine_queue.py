@@ -11,10 +11,10 @@ from onedial.core.errors import InputError
 from onedial.core.pulse import say
 from onedial.models.writing import ScoredToken, end_tokens
 from onedial.serving.dial import Dial
-from onedial.serving.requests import Request, RequestQueue, Ticket, Written, until
+from onedial.serving.requests import RequestQueue, Ticket, Written, until
 from steering.engines.requests import Request as Asked
 from steering.engines.requests import check_told
-from steering.engines.writer import Open, Vllm
+from steering.engines.writer import EngineError, Open, Vllm
 
 
 def queue_of(dial: Dial) -> RequestQueue:
@@ -41,18 +41,10 @@ class EngineQueue(RequestQueue):
             check_told(dial.intervention.operator, dial.intervention.positions)
         super().__init__(dial)
 
-    def ask(self, request: Request) -> Ticket:
-        """A place in the queue.
-
-        Raises:
-            InputError: as `RequestQueue.ask`; or vLLM has no room for the text.
-        """
-        if request.max_tokens and len(request.token_ids) + request.max_tokens > self._writer.max_tokens:
-            raise InputError(
-                f"vLLM reads {self._writer.max_tokens} tokens at most, prompt and answer; shorten the prompt or ask "
-                "for fewer"
-            )
-        return super().ask(request)
+    @property
+    def most_tokens(self) -> int:
+        """Of a prompt with its text: vLLM may have room for less than the model reads."""
+        return min(self._writer.max_tokens, super().most_tokens or self._writer.max_tokens)
 
     # ---- the thread ----------------------------------------------------------------------------------------------
 
@@ -67,17 +59,19 @@ class EngineQueue(RequestQueue):
             try:  # nothing is written meanwhile
                 self._writer.prove([self._asked(each) for each in alike])
             except Exception as error:
+                failure = _told(error)
                 with self._changed:
                     for each in set(alike).intersection(self._waiting):
                         self._waiting.remove(each)
-                        _fail(each, error)
+                        if each.answer.set_running_or_notify_cancel():
+                            each.answer.set_exception(failure)
                 continue
             try:
                 self._writer.run(self._begin, self._is_done)
             except Exception as error:
-                say(str(error))  # what it says is no client's business
+                failure = _told(error)
                 for each, _ in self._writing.values():
-                    _fail(each, RuntimeError("vLLM has failed"))
+                    each.answer.set_exception(failure)
                 self._writing.clear()
 
     def _asked(self, ticket: Ticket) -> Asked:
@@ -98,10 +92,10 @@ class EngineQueue(RequestQueue):
             try:
                 prompt = self._prompt_tokens([request])[0]
             except Exception as error:
-                _fail(ticket, error)
+                ticket.answer.set_exception(error)
                 continue
             if not request.max_tokens:
-                ticket.answer.set_result(Written("", 0, False, (), prompt))
+                ticket.answer.set_result(Written("", 0, False, prompt_tokens=prompt))
                 continue
             self._writing[place] = ticket, prompt
             settings = {"temperature": request.temperature, "max_tokens": request.max_tokens}
@@ -118,17 +112,16 @@ class EngineQueue(RequestQueue):
                 break
         if not (ended or stopped or ticket.has_left):
             return False
-        del self._writing[text.place]
         tokens = zip(text.ids, text.scores, strict=False) if request.n_top is not None else ()
-        ticket.answer.set_result(
-            Written(
-                until(self._text(text.ids), request.stop),
-                len(text.ids),
-                stopped or bool(set(text.ids[-1:]).intersection(self._ends)),
-                tuple(_scored(token, scores, request.n_top or 0) for token, scores in tokens),
-                prompt,
-            )
+        answer = Written(
+            until(self._text(text.ids), request.stop),
+            len(text.ids),
+            stopped or bool(set(text.ids[-1:]).intersection(self._ends)),
+            tuple(_scored(token, scores, request.n_top or 0) for token, scores in tokens),
+            prompt,
         )
+        del self._writing[text.place]
+        ticket.answer.set_result(answer)
         return True
 
     def _text(self, ids: Sequence[int]) -> str:
@@ -140,6 +133,9 @@ def _scored(token: int, scores: Mapping[str, float], n_top: int) -> ScoredToken:
     return ScoredToken(token, scores[str(token)], tuple((int(each), log_p) for each, log_p in top))
 
 
-def _fail(ticket: Ticket, error: Exception) -> None:
-    if not ticket.answer.done():
-        ticket.answer.set_exception(error)
+def _told(error: Exception) -> Exception:
+    """What a client is told: what vLLM says of itself is no client's business."""
+    if isinstance(error, InputError) and not isinstance(error, EngineError):
+        return error
+    say(str(error))
+    return RuntimeError("vLLM has failed")

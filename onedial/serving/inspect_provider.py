@@ -9,8 +9,6 @@ written unless Inspect asks for a temperature. Requests at the same time share b
 """
 
 import asyncio
-import itertools
-from dataclasses import replace
 from typing import Any
 
 from inspect_ai.model import (
@@ -32,11 +30,9 @@ from onedial.core.errors import InputError
 from onedial.models.writing import ScoredToken
 from onedial.serving.dial import load_dial
 from onedial.serving.engine_queue import queue_of
-from onedial.serving.requests import Request, Written
+from onedial.serving.requests import MAX_TOKENS, Request, Written
 from steering.engines.writer import write_with_vllm
 
-MAX_TOKENS = 2048
-"""Where a task says nothing, as Inspect's own providers have it."""
 CONNECTIONS = 32
 REFUSED = (
     "best_of", "frequency_penalty", "logit_bias", "presence_penalty", "prompt_logprobs", "response_schema", "top_k",
@@ -70,7 +66,6 @@ class SteeredModel(ModelAPI):
         self.dial.push(self.magnitude)
         self._engine = write_with_vllm(self.dial.model, python) if engine == "vllm" else None
         self._queue = queue_of(self.dial)
-        self._seeds = itertools.count()
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -85,17 +80,12 @@ class SteeredModel(ModelAPI):
                 "tools were offered, and a steered model is asked without them; choose a task that has none"
             )
         request = self._request(input, config)
-        drawing = request.temperature > 0
-        tickets = [
-            self._queue.ask(replace(request, seed=seed))
-            for _, seed in zip(range(config.num_choices or 1), self._draws(config), strict=False)
-        ]
+        tickets = [self._queue.ask(each) for each in request.choices(config.num_choices or 1, config.seed)]
         try:
             written = [await asyncio.wrap_future(ticket.answer) for ticket in tickets]
-        except asyncio.CancelledError:
+        finally:
             for ticket in tickets:
                 ticket.leave()
-            raise
         n_out = sum(each.n_tokens for each in written)
         return ModelOutput(
             model=self.model_name,
@@ -105,7 +95,7 @@ class SteeredModel(ModelAPI):
                 output_tokens=n_out,
                 total_tokens=len(request.token_ids) + n_out,
             ),
-            metadata={**self.dial.description, "magnitude": self.magnitude, "drawn": drawing},
+            metadata={**self.dial.description, "magnitude": self.magnitude, "drawn": request.temperature > 0},
         )
 
     def max_tokens(self) -> int | None:
@@ -132,10 +122,6 @@ class SteeredModel(ModelAPI):
 
     # ---- between Inspect and the queue ---------------------------------------------------------------------------
 
-    def _draws(self, config: GenerateConfig) -> Any:
-        """Seeds, one for each choice: from the one that is asked for, else never the same twice."""
-        return self._seeds if config.seed is None else itertools.count(config.seed)
-
     def _request(self, messages: list[ChatMessage], config: GenerateConfig) -> Request:
         for name in REFUSED:
             if getattr(config, name) is not None:
@@ -144,13 +130,11 @@ class SteeredModel(ModelAPI):
             raise InputError(f"top_p {config.top_p} was asked for; draws are from all tokens, leave it out")
         chat = [{"role": message.role, "content": _text_of(message)} for message in messages]
         (ids,) = self.dial.model.token_ids([chat])
-        most = self.dial.model.max_tokens
-        wanted = config.max_tokens or MAX_TOKENS
         return Request(
             ids,
             self.magnitude,
-            wanted if not most else max(1, min(wanted, most - len(ids))),
-            tuple(config.stop_seqs or ()),
+            self._queue.room_after(ids, config.max_tokens or MAX_TOKENS),
+            tuple(filter(None, config.stop_seqs or ())),
             config.temperature or 0.0,
             n_top=(config.top_logprobs or 0) if config.logprobs else None,
         )

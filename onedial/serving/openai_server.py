@@ -15,22 +15,27 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from fastapi import Depends, FastAPI, Header, HTTPException, Request
+from fastapi import Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import Receive, Scope, Send
 
 from onedial.core.errors import InputError
 from onedial.models.writing import ScoredToken
 from onedial.serving.dial import Dial
 from onedial.serving.engine_queue import queue_of
+from onedial.serving.requests import MOST_TOP, RequestQueue, Ticket, Written
 from onedial.serving.requests import Request as Asked
-from onedial.serving.requests import RequestQueue, Ticket, Written
 
 SECONDS_TO_NOTICE = 0.2
 """After which a client that has left is noticed."""
-MOST_CHOICES, MOST_TOP = 128, 20
-WITHOUT_EFFECT = {"metadata", "service_tier", "store", "stream_options", "user"}
+MOST_CHOICES = 128
+PAGES = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?"
+"""Whose scripts a browser lets ask: those that this machine serves."""
+WITHOUT_EFFECT = {"metadata", "service_tier", "store", "user"}
 """Fields that change no text."""
 NEUTRAL: Mapping[str, Any] = {
     "best_of": 1, "frequency_penalty": 0, "logit_bias": {}, "parallel_tool_calls": True, "presence_penalty": 0,
@@ -49,26 +54,40 @@ class _Body(BaseModel):
     stop: str | list[str] | None = None
     n: int = Field(1, ge=1, le=MOST_CHOICES)
     stream: bool = False
+    stream_options: Mapping[str, Any] = {}
+    logprobs: bool | int | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def without_nulls(cls, given: Any) -> Any:
+        """What is null counts as not given."""
+        if not isinstance(given, dict):
+            raise InputError("no JSON object came; send one, with the header `Content-Type: application/json`")
+        try:
+            json.dumps(given, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise InputError("a text holds half of a character (a lone surrogate); send whole ones") from error
+        return {name: value for name, value in given.items() if value is not None}
 
     def refuse_what_is_not_had(self) -> None:
         """Raise InputError for a field that would change the text and is not had here."""
         for name, value in (self.model_extra or {}).items():
-            if name in WITHOUT_EFFECT or value is None or (name in NEUTRAL and value == NEUTRAL[name]):
-                continue
-            raise InputError(f"the field {name!r} is not had here; leave it out")
-        if self.stream and self.n > 1:
-            raise InputError("several choices cannot be streamed; ask for n = 1, or without stream")
+            if name not in WITHOUT_EFFECT and (name not in NEUTRAL or value != NEUTRAL[name]):
+                raise InputError(f"the field {name!r} is not had here; leave it out")
+        if self.stream and (self.n > 1 or self.logprobs not in (None, False)):
+            raise InputError("several choices, or log-probabilities, cannot be streamed; ask without stream")
 
     @property
     def stops(self) -> tuple[str, ...]:
         """What ends the text."""
-        return (self.stop,) if isinstance(self.stop, str) else tuple(filter(None, self.stop or ()))
+        return tuple(filter(None, [self.stop] if isinstance(self.stop, str) else self.stop or ()))
 
 
 class ChatBody(_Body):
     """A chat completion's request."""
 
     messages: list[dict[str, Any]] = Field(min_length=1)
+    max_tokens: int | None = Field(None, ge=1)
     max_completion_tokens: int | None = Field(None, ge=1)
     logprobs: bool = False
     top_logprobs: int | None = Field(None, ge=0, le=MOST_TOP)
@@ -77,7 +96,7 @@ class ChatBody(_Body):
 class TextBody(_Body):
     """A completion's request."""
 
-    prompt: str | list[str] | list[int] | list[list[int]]
+    prompt: Any
     logprobs: int | None = Field(None, ge=0, le=MOST_TOP)
     echo: bool = False
 
@@ -88,7 +107,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
     Args:
         dial: what is asked. key: what a request must bear (`Authorization: Bearer KEY`), if anything.
     """
-    queue, seeds = queue_of(dial), itertools.count()
+    queue, numbers = queue_of(dial), itertools.count()
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
@@ -100,6 +119,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
             raise HTTPException(401, "a key is needed here; send it as `Authorization: Bearer KEY`")
 
     app = FastAPI(title="onedial", lifespan=alive, dependencies=[Depends(may_ask)], openapi_url=None)
+    app.add_middleware(CORSMiddleware, allow_origin_regex=PAGES, allow_methods=["*"], allow_headers=["*"])
 
     @app.exception_handler(InputError)
     async def refused(_: Request, error: InputError) -> JSONResponse:
@@ -111,13 +131,13 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
 
     @app.exception_handler(Exception)
     async def failed(_: Request, error: Exception) -> JSONResponse:
-        return _error(500, f"the request failed ({type(error).__name__})")
+        return _error(500, _failure(error))
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        return _error(400, f"{place or 'the body'}: {first['msg'].lower()}")
+        place = ".".join(part for part in first["loc"][1:] if isinstance(part, str))
+        return _error(400, f"{place or 'the body'}: {first['msg'].lower().removeprefix('value error, ')}")
 
     @app.get("/health")
     async def health() -> dict[str, str]:
@@ -129,12 +149,9 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
 
     def asked(body: _Body, ids: Sequence[int], most: int | None, **more: Any) -> list[Asked]:
         """One request for each choice."""
-        seed = itertools.count(body.seed) if body.seed is not None else seeds
-        room = (dial.model.max_tokens or 1 << 20) - len(ids)
-        n_new = max(1, room) if most is None else most
-        magnitude = dial.magnitude_in(body.model)
-        one = Asked(ids, magnitude, n_new, body.stops, body.temperature, **more)
-        return [replace(one, seed=next(seed)) for _ in range(body.n)]
+        n_new = queue.room_after(ids) if most is None else most
+        one = Asked(ids, dial.magnitude_in(body.model), n_new, body.stops, body.temperature, **more)
+        return one.choices(body.n, body.seed)
 
     @app.post("/v1/chat/completions", response_model=None)
     async def chat(body: ChatBody, http: Request) -> Any:
@@ -142,9 +159,9 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
         (ids,) = dial.model.token_ids([[_message(each) for each in body.messages]])
         n_top = (body.top_logprobs or 0) if body.logprobs else None
         requests = asked(body, ids, body.max_completion_tokens or body.max_tokens, n_top=n_top)
-        about = {"id": f"chatcmpl-{next(seeds)}", "created": int(time.time()), "model": body.model}
+        about = {"id": f"chatcmpl-{next(numbers)}", "created": int(time.time()), "model": body.model}
         if body.stream:
-            return _streamed(queue, requests[0], about, is_chat=True)
+            return _streamed(queue, requests[0], about, body)
         answers = await _answers(queue, requests, http)
         choices = [
             {
@@ -166,11 +183,11 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
             raise InputError("max_tokens is 0, and echo was not asked for: nothing would come back; ask for 1 or more")
         with_scores = body.echo and body.logprobs is not None
         requests = [one for ids in prompts for one in asked(body, ids, most, n_top=body.logprobs, echo=with_scores)]
-        about = {"id": f"cmpl-{next(seeds)}", "created": int(time.time()), "model": body.model}
+        about = {"id": f"cmpl-{next(numbers)}", "created": int(time.time()), "model": body.model}
         if body.stream:
             if len(requests) > 1 or body.echo:
                 raise InputError("several prompts, or an echo, cannot be streamed; ask without stream")
-            return _streamed(queue, requests[0], about, is_chat=False)
+            return _streamed(queue, requests[0], about, body)
         answers = await _answers(queue, requests, http)
         choices = [
             {
@@ -193,22 +210,35 @@ async def _answers(queue: RequestQueue, requests: Sequence[Asked], http: Request
     """All answers; where the client leaves before, its places are freed."""
     tickets: list[Ticket] = []
     try:
-        tickets += [queue.ask(each) for each in requests]
-        pending = {asyncio.wrap_future(ticket.answer) for ticket in tickets}
-        while pending:
-            _, pending = await asyncio.wait(pending, timeout=SECONDS_TO_NOTICE)
-            if pending and await http.is_disconnected():
+        for each in requests:
+            tickets.append(queue.ask(each))
+        answers = asyncio.gather(*(asyncio.wrap_future(ticket.answer) for ticket in tickets))
+        while not (await asyncio.wait([answers], timeout=SECONDS_TO_NOTICE))[0]:
+            if await http.is_disconnected():
                 raise HTTPException(499, "the client has left")
-        return [ticket.answer.result() for ticket in tickets]
+        return await answers
     finally:
         for ticket in tickets:
-            if not ticket.answer.done():
-                ticket.leave()
+            ticket.leave()
 
 
-def _streamed(queue: RequestQueue, request: Asked, about: Mapping[str, Any], is_chat: bool) -> StreamingResponse:
+class TicketedStream(StreamingResponse):
+    """Its ticket leaves with its client, even with one that is gone before the first event."""
+
+    def __init__(self, events: AsyncIterator[str], ticket: Ticket) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._ticket = ticket
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ticket.leave()
+
+
+def _streamed(queue: RequestQueue, request: Asked, about: Mapping[str, Any], body: _Body) -> StreamingResponse:
     """The text as it comes, as server-sent events."""
-    loop, texts = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+    loop, texts, is_chat = asyncio.get_running_loop(), asyncio.Queue[str | None](), isinstance(body, ChatBody)
 
     def tell(text: str | None) -> None:
         loop.call_soon_threadsafe(texts.put_nowait, text)
@@ -216,38 +246,52 @@ def _streamed(queue: RequestQueue, request: Asked, about: Mapping[str, Any], is_
     ticket = queue.ask(replace(request, on_text=tell))
     ticket.answer.add_done_callback(lambda _: tell(None))
 
-    def event(piece: str, finished: str | None) -> str:
+    def event(**more: Any) -> str:
         kind = "chat.completion.chunk" if is_chat else "text_completion"
+        return f"data: {json.dumps({**about, 'object': kind, **more})}\n\n"
+
+    def choice(piece: str, finished: str | None = None) -> dict[str, Any]:
         part = {"delta": {"role": "assistant", "content": piece}} if is_chat else {"text": piece}
-        choice = {"index": 0, **part, "finish_reason": finished}
-        return f"data: {json.dumps({**about, 'object': kind, 'choices': [choice]})}\n\n"
+        return {"index": 0, **part, "finish_reason": finished}
 
     async def events() -> AsyncIterator[str]:
         sent = ""
+        while (so_far := await texts.get()) is not None:
+            ready = so_far.rstrip("�")  # a letter of which some bytes are still to come
+            for each in request.stop:  # what may be the beginning of a stop is held back
+                n_held = next((n for n in range(len(each), 0, -1) if ready.endswith(each[:n])), 0)
+                ready = ready[: len(ready) - n_held]
+            if len(ready) > len(sent) and ready.startswith(sent):
+                yield event(choices=[choice(ready[len(sent) :])])
+                sent = ready
         try:
-            while (so_far := await texts.get()) is not None:
-                ready = so_far.removesuffix("�")  # a letter of which some bytes are still to come
-                for each in request.stop:  # what may be the beginning of a stop is held back
-                    held = next((n for n in range(len(each), 0, -1) if ready.endswith(each[:n])), 0)
-                    ready = ready[: len(ready) - held]
-                if len(ready) > len(sent) and ready.startswith(sent):
-                    yield event(ready[len(sent) :], None)
-                    sent = ready
             answer = ticket.answer.result()
-            yield event(answer.text[len(sent) :], "stop" if answer.finished else "length")
-            yield "data: [DONE]\n\n"
-        finally:
-            ticket.leave()
+        except Exception as error:
+            yield f"data: {json.dumps(_fault(500, _failure(error)))}\n\n"
+            return
+        yield event(choices=[choice(answer.text[len(sent) :], "stop" if answer.finished else "length")])
+        if body.stream_options.get("include_usage"):
+            yield event(choices=[], usage=_usage([request.token_ids], [answer]))
+        yield "data: [DONE]\n\n"
 
-    return StreamingResponse(events(), media_type="text/event-stream")
+    return TicketedStream(events(), ticket)
 
 
 # ---- between the protocol and the model ------------------------------------------------------------------------------
 
 
 def _error(status: int, message: str) -> JSONResponse:
+    return JSONResponse(_fault(status, message), status)
+
+
+def _fault(status: int, message: str) -> dict[str, Any]:
     kind = "invalid_request_error" if status < 500 else "server_error"
-    return JSONResponse({"error": {"message": message, "type": kind, "code": status}}, status)
+    return {"error": {"message": message, "type": kind, "code": status}}
+
+
+def _failure(error: Exception) -> str:
+    """What a client is told of it: an exception's own words may hold paths of this machine."""
+    return str(error) if isinstance(error, InputError) else f"the request failed ({type(error).__name__})"
 
 
 def _told(dial: Dial) -> dict[str, Any]:
@@ -271,6 +315,8 @@ def _message(message: Mapping[str, Any]) -> dict[str, str]:
 def _sequences(dial: Dial, prompt: Any) -> list[list[int]]:
     """Token ids of each prompt: of a text without the chat template."""
     many = prompt if isinstance(prompt, list) and prompt and not isinstance(prompt[0], int) else [prompt]
+    if not all(isinstance(each, str) or (isinstance(each, list) and {type(t) for t in each} <= {int}) for each in many):
+        raise InputError("the prompt is no text; send a text, a list of tokens, or a list of either")
     sequences = [list(dial.model.tokenizer(each).input_ids) if isinstance(each, str) else list(each) for each in many]
     if not all(sequences):
         raise InputError("the prompt is empty; give a text")

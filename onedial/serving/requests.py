@@ -4,19 +4,23 @@ Those of one setting and one kind share a batch; a request that draws, or whose 
 alone, so that its text depends on its seed and on nothing beside it.
 """
 
+import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import halving_on_out_of_memory, questions_per_batch
-from onedial.models.writing import Decoding, Generated, ScoredToken, check_room, generate, score
+from onedial.models.writing import Decoding, Generated, ScoredToken, generate, score
 from onedial.serving.dial import Dial
 
+MAX_TOKENS = 2048
+"""Written at most where nobody says how many, as by Inspect's own providers."""
+MOST_TOP = 20
 SECONDS_TO_GATHER = 0.02
 """Waited after the first request, so that those sent at the same time share its batch."""
 
@@ -52,23 +56,26 @@ class Request:
     @property
     def kind(self) -> tuple[Any, ...]:
         """What all of a batch have in common."""
-        return self.magnitude, self.max_tokens, self.stop, self.n_top, self.echo
+        alone = id(self) if self.is_alone else None
+        return self.magnitude, self.max_tokens, self.stop, self.n_top, self.echo, alone
+
+    def choices(self, n: int, seed: int | None) -> list["Request"]:
+        """So many of this request, each with draws of its own: by a seed, or by chance (None).
+
+        PyTorch on a CPU draws by the last 32 bits of a seed; steps of 2^32 / golden ratio land on no seed nearby.
+        """
+        first = secrets.randbits(32) if seed is None else seed
+        return [replace(self, seed=(first + place * 0x9E3779B1) % (1 << 62)) for place in range(n)]
 
 
 @dataclass(frozen=True)
-class Written:
-    """An answer.
+class Written(Generated):
+    """An answer: its text without what it stopped at.
 
     Attributes:
-        text: without what it stopped at. n_tokens: written. finished: False where it was cut off at `max_tokens`.
-        tokens: what was written, with log-probabilities, where they were asked for.
-        prompt_tokens: the prompt's, where `echo` asked for them; of the first one there is none (nan).
+        prompt_tokens: the prompt's, where `echo` asked for them; of the first one there is no log-probability (nan).
     """
 
-    text: str
-    n_tokens: int
-    finished: bool
-    tokens: tuple[ScoredToken, ...] = ()
     prompt_tokens: tuple[ScoredToken, ...] = ()
 
 
@@ -101,6 +108,15 @@ class RequestQueue:
         self._thread = threading.Thread(target=self._work, name="onedial-writer", daemon=True)
         self._thread.start()
 
+    @property
+    def most_tokens(self) -> int | None:
+        """Of a prompt with its text, where there is a bound."""
+        return self.dial.model.max_tokens
+
+    def room_after(self, token_ids: Sequence[int], wanted: int = MAX_TOKENS) -> int:
+        """As many tokens as are wanted, or as there is room for after a prompt; at least 1."""
+        return max(1, min(wanted, (self.most_tokens or 1 << 40) - len(token_ids)))
+
     def ask(self, request: Request) -> Ticket:
         """A place in the queue.
 
@@ -108,8 +124,14 @@ class RequestQueue:
             InputError: the setting, the length or the log-probabilities cannot be had.
         """
         self.dial.push(request.magnitude)
-        if request.max_tokens:
-            check_room(self.dial.model, [request.token_ids], request.max_tokens)
+        n_tokens = len(request.token_ids) + request.max_tokens
+        if self.most_tokens and n_tokens > self.most_tokens:
+            raise InputError(
+                f"the prompt has {len(request.token_ids)} tokens and {request.max_tokens} more were asked for, but "
+                f"both together are {self.most_tokens} at most; shorten the prompt or ask for fewer"
+            )
+        if (request.n_top or 0) > MOST_TOP:
+            raise InputError(f"the {request.n_top} likeliest tokens were asked for; ask for {MOST_TOP} at most")
         if request.echo and request.magnitude and not self.dial.scores_given_texts:
             raise InputError(
                 "a given text can be scored under a push only where it acts at all positions, since elsewhere the text "
@@ -145,31 +167,22 @@ class RequestQueue:
                     each.answer.set_result(written)
             except Exception as error:  # the client is told; the next batch may be another model's business
                 for each in running:
-                    if not each.answer.done():
-                        each.answer.set_exception(error)
+                    each.answer.set_exception(error)
 
     def _next_batch(self) -> list[Ticket] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
+            if not self._closed and not self._waiting[0].request.is_alone:
+                self._changed.wait_for(lambda: self._closed, SECONDS_TO_GATHER)
             if self._closed:
                 return None
-            if not self._waiting[0].request.is_alone:
-                self._changed.wait_for(lambda: self._closed, SECONDS_TO_GATHER)
-                if not self._waiting:
-                    return [] if not self._closed else None
-            first = self._waiting.popleft()
-            if first.request.is_alone:
-                return [first]
-            longest = len(first.request.token_ids) + first.request.max_tokens
-            room = questions_per_batch(self.dial.model.stack, longest)
-            if self.dial.model.writes_alone(longest):
-                room = 1
-            batch = [first]
-            for each in list(self._waiting):
-                alike = not each.request.is_alone and each.request.kind == first.request.kind
-                if alike and len(batch) < room:
-                    self._waiting.remove(each)
-                    batch.append(each)
+            kind = self._waiting[0].request.kind
+            alike = [each for each in self._waiting if each.request.kind == kind]
+            longest = max(len(each.request.token_ids) + each.request.max_tokens for each in alike)
+            alone = self.dial.model.writes_alone(longest)
+            batch = alike[: 1 if alone else questions_per_batch(self.dial.model.stack, longest)]
+            for each in batch:
+                self._waiting.remove(each)
             return batch
 
     def _write_all(self, batch: list[Ticket]) -> list[Written]:
@@ -183,7 +196,7 @@ class RequestQueue:
         sequences = [each.request.token_ids for each in batch]
         prompts = self._prompt_tokens([each.request for each in batch])
         if not first.max_tokens:
-            return [Written("", 0, False, (), prompt) for prompt in prompts]
+            return [Written("", 0, False, prompt_tokens=prompt) for prompt in prompts]
         written = generate(
             model,
             sequences,
@@ -197,7 +210,10 @@ class RequestQueue:
             ),
             push=self.dial.push(first.magnitude),
         )
-        return [self._written(first, each, prompt) for each, prompt in zip(written, prompts, strict=True)]
+        return [
+            Written(until(each.text, first.stop), each.n_tokens, each.finished, each.tokens, prompt)
+            for each, prompt in zip(written, prompts, strict=True)
+        ]
 
     def _prompt_tokens(self, alike: Sequence[Request]) -> list[tuple[ScoredToken, ...]]:
         """Scores of the prompts of requests of one kind, where `echo` asks for them; else none."""
@@ -211,10 +227,6 @@ class RequestQueue:
         if request.on_text is not None:
             request.on_text(until(text, request.stop))
         return any(each in text for each in request.stop)
-
-    def _written(self, request: Request, written: Generated, prompt: tuple[ScoredToken, ...]) -> Written:
-        text = until(written.text, request.stop)
-        return Written(text, written.n_tokens, written.finished, written.tokens, prompt)
 
 
 def until(text: str, stop: Sequence[str]) -> str:

@@ -58,6 +58,10 @@ class Open:
     scores: list[Mapping[str, float]] = field(default_factory=list)
 
 
+class EngineError(InputError):
+    """vLLM ended, or raised; the message holds what it said, paths of the machine included."""
+
+
 class Vllm:
     """vLLM with the weights of one model; `model.writer` once it is in use.
 
@@ -378,7 +382,7 @@ class _Elsewhere:
             line = ""
         done, gave = json.loads(line) if line else (False, "the process ended")
         if not done:
-            raise InputError(f"vLLM failed ({' '.join(str(gave).split())[:300]}){self._last_error()}")
+            raise EngineError(f"vLLM failed ({' '.join(str(gave).split())[:300]}){self._last_error()}")
         return gave
 
     def _last_error(self) -> str:

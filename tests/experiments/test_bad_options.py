@@ -56,6 +56,7 @@ REFUSED = {
     "panel import few.csv --format inspect": "few.csv",
     "panel import no_respondent.csv": "no column question_id, id or question",
     "panel import no_respondent.csv --out few.csv": "few.csv is a file, but a run needs a folder",
+    "serve --model smollm2-135m-instruct --host 192.0.2.1": "nothing can listen on 192.0.2.1:8000",
     "place embedded --answers maybe.csv": "holds 'maybe'; answers are 1/0",
     "place embedded --answers elsewhere.csv": "none of the 1 questions of",
     "place embedded --answers twice.csv": "repeats the question 'x'",

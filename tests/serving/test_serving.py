@@ -1,5 +1,6 @@
 """A served setting is the model at that setting, text by text and number by number, whoever asks and beside whom."""
 
+import asyncio
 import json
 import math
 import threading
@@ -15,9 +16,9 @@ from tiny_models import tiny_model, vectors_at
 from onedial.core.errors import InputError
 from onedial.serving.dial import Dial
 from onedial.serving.engine_queue import queue_of
-from onedial.serving.openai_server import server_of
-from onedial.serving.requests import Request
-from steering.engines.writer import Vllm
+from onedial.serving.openai_server import TicketedStream, server_of
+from onedial.serving.requests import Request, RequestQueue, Ticket, Written, until
+from steering.engines.writer import EngineError, Vllm
 from steering.interventions import Intervention
 
 SETTINGS = (0.0, 1.5, -2.0)
@@ -80,6 +81,58 @@ def test_a_stream_ends_with_the_same_text(dial, client):
     assert [piece["finish_reason"] for piece in pieces[:-1]] == [None] * (len(pieces) - 1)
 
 
+STREAMS = {
+    "bytes come one by one, each read as a letter of its own": (["a", "a�", "a��", "a€", "a€ b"], (), "a€ b"),
+    "a stop comes in pieces": (["one", "one\n", "one\n\n"], ("\n\n",), "one"),
+    "what began as a stop was none": (["one", "one\n", "one\ntwo"], ("\n\n",), "one\ntwo"),
+    "one stop begins within another": (["xab", "xabz"], ("bc", "abz"), "x"),
+    "nothing is left before the stop": (["#", "##"], ("##",), ""),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_takes_nothing_back(name, dial, monkeypatch):
+    texts, stops, whole = STREAMS[name]
+
+    def ask(_, request):
+        ticket = Ticket(request)
+        for text in texts:
+            request.on_text(until(text, request.stop))
+        ticket.answer.set_result(Written(whole, len(texts), True))
+        return ticket
+
+    monkeypatch.setattr(RequestQueue, "ask", ask)
+    with TestClient(server_of(dial)) as client:
+        body = chat_body(CHATS[0], stream=True, stop=list(stops), stream_options={"include_usage": True})
+        events = client.post("/v1/chat/completions", json=body).text.split("\n\n")
+    *pieces, usage = [json.loads(event.removeprefix("data: ")) for event in events if event.startswith("data: {")]
+    assert "".join(piece["choices"][0]["delta"]["content"] for piece in pieces) == whole
+    assert usage["usage"]["completion_tokens"] == len(texts)
+
+
+def test_a_stream_that_fails_says_so(dial, monkeypatch):
+    monkeypatch.setattr("onedial.serving.requests.generate", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(FakeVllm, "put", lambda *_, **__: 1 / 0)
+    with TestClient(server_of(dial)) as client:
+        events = client.post("/v1/chat/completions", json=chat_body(CHATS[0], stream=True)).text
+    assert json.loads(events.removeprefix("data: "))["error"]["code"] == 500
+
+
+def test_a_ticket_leaves_with_a_client_that_never_listened():
+    ticket = Ticket(Request([1]))
+
+    async def send(_):
+        raise OSError
+
+    async def nothing():
+        yield ""
+
+    stream = TicketedStream(nothing(), ticket)
+    with pytest.raises((OSError, ExceptionGroup)):
+        asyncio.run(stream({"type": "http", "asgi": {"spec_version": "2.3"}}, asyncio.Event().wait, send))
+    assert ticket.answer.cancelled()
+
+
 def test_a_text_ends_before_its_stop(dial, client):
     whole = written(dial, CHATS[1], 0.0)
     stop = whole[4:6]
@@ -93,6 +146,23 @@ def test_draws_are_their_seeds(client):
         answer_to(client, chat=CHATS[0], temperature=1.0, seed=seed)["message"]["content"] for seed in (7, 7, 8)
     )
     assert first == again != other
+
+
+def test_choices_share_no_draws_with_seeds_nearby(client):
+    """The first is the seed's own, the next not that of the next seed."""
+    several = client.post("/v1/chat/completions", json=chat_body(CHATS[0], temperature=1.0, seed=7, n=3)).json()
+    texts = [each["message"]["content"] for each in several["choices"]]
+    alone = [answer_to(client, chat=CHATS[0], temperature=1.0, seed=seed)["message"]["content"] for seed in (7, 8, 9)]
+    assert texts[0] == alone[0]
+    assert len({*texts, *alone}) == 5
+
+
+def test_requests_that_name_no_length_share_a_batch(dial):
+    queue = queue_of(dial)
+    kinds = {Request([5] * n, max_tokens=queue.room_after([5] * n, wanted=100)).kind for n in (3, 30)}
+    assert len(kinds) == 1
+    assert queue.room_after([5] * 500) == 12
+    queue.close()
 
 
 @pytest.mark.parametrize("magnitude", [0.0, 1.5])
@@ -131,7 +201,10 @@ def _tokens(dial, ids, magnitude, n=3):
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "images"),
         ({"max_tokens": 10**6}, "at most"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"model": "tiny@1e300"}, "finite"),
         ({"n": 2, "stream": True}, "cannot be streamed"),
+        ({"logprobs": True, "stream": True}, "cannot be streamed"),
     ],
 )
 def test_a_bad_request_is_one_sentence(client, changes, words):
@@ -139,6 +212,40 @@ def test_a_bad_request_is_one_sentence(client, changes, words):
     assert response.status_code == 400
     assert words in response.json()["error"]["message"]
     assert "/" not in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"), [("", "empty"), ([10**6], "none of the model's"), ([1.5], "no text"), (None, "field required")]
+)
+def test_a_prompt_is_a_text_or_tokens_of_the_model(client, prompt, words):
+    response = client.post("/v1/completions", json={"model": "tiny", "prompt": prompt})
+    assert response.status_code == 400
+    assert words in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("body", [b"{abc", b"[1]", b"", rb'{"model": "tiny", "prompt": "half \ud800"}'])
+def test_a_body_that_cannot_be_read_is_one_sentence(client, body):
+    response = client.post("/v1/completions", content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert response.json()["error"]["message"].startswith("the body")
+
+
+def test_what_is_not_there_is_said_as_the_protocol_says_it(client):
+    assert client.get("/v1/embeddings").json()["error"]["code"] == 404
+
+
+def test_nulls_and_an_empty_stop_change_nothing(dial, client):
+    choice = answer_to(client, chat=CHATS[0], stop="", n=None, tools=None, logprobs=None, seed=None)
+    assert choice["message"]["content"] == written(dial, CHATS[0], 0.0)
+
+
+def test_only_pages_of_this_machine_may_ask_from_a_browser(client):
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+    codes = [
+        client.options("/v1/chat/completions", headers={"Origin": origin, **asked}).status_code
+        for origin in ("http://localhost:3000", "http://localhost.example.org", "https://example.org")
+    ]
+    assert codes == [200, 400, 400]
 
 
 def test_a_given_text_is_scored_where_the_push_acts_everywhere(dial):
@@ -204,6 +311,22 @@ def test_what_fails_reaches_its_client_alone(dial, monkeypatch):
             queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60)
     assert queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60).n_tokens == 2
     queue.close()
+
+
+def test_what_vllm_says_of_itself_is_no_clients_business(dial, monkeypatch):
+    """Nor does a failed proof end the thread that writes."""
+    if not isinstance(dial.model.writer, Vllm):
+        pytest.skip("another writer")
+
+    def prove(*_):
+        raise EngineError("vLLM failed (OSError: /home/somebody/model)")
+
+    with TestClient(server_of(dial), raise_server_exceptions=False) as client:
+        with monkeypatch.context() as broken:
+            broken.setattr(Vllm, "prove", prove)
+            failed = client.post("/v1/chat/completions", json=chat_body(CHATS[0], 1.5))
+        assert (failed.status_code, "home" in failed.text) == (500, False)
+        assert answer_to(client, chat=CHATS[0], magnitude=1.5)
 
 
 @pytest.mark.parametrize("magnitude", [math.inf, math.nan])
