@@ -384,10 +384,11 @@ def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[A
     times = rows.groupby(rows["text"].astype(str))["respondent"].agg(["size", "nunique"])
     if rows.empty or rows["id"].duplicated().any() or not ((times["nunique"] > 1).any() or (times["size"] > 1).all()):
         return
+    theirs = table.theirs.get("question_id", "question_id")
     raise InputError(
-        f"{table.path} gives every answer an id of its own, though {(times['size'] > 1).sum()} texts come again; "
-        "declare the column of the questions' ids (--columns question_id=COLUMN of an import, columns: in "
-        "elicitation.yaml), or leave that column out, so that questions go by their texts"
+        f"{table.path} gives every answer an id of its own, though {(times['size'] > 1).sum()} texts come again; let "
+        f"questions go by their texts (--columns question_id=,sample={theirs} of an import, or without that column) or "
+        "declare the column of their ids (--columns question_id=COLUMN, or columns: in elicitation.yaml)"
     )
 
 

@@ -78,7 +78,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         LogRun(
             source=str(path),
             format=FORMAT,
-            model=str(results.get("model_name") or path.parent.name.replace("__", "/")),
+            model=str(results.get("model_name") or path.resolve().parent.name.replace("__", "/")),
             task=task,
             settings=_settings(results, rows[0]),
             records=tuple(record for same in documents.values() for record in _records(same, choices, path)),

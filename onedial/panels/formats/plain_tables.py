@@ -9,6 +9,7 @@ score       answered_correctly: whether the question itself was answered correct
 no answer   a row whose error is neither blank nor a no, or whose finish_reason (stop_reason, ...) says so
 """
 
+import math
 import re
 import shlex
 from collections.abc import Iterator
@@ -115,18 +116,20 @@ def _suggestion(path: Path, table: Table, choices: LogChoices) -> str | None:
     samples = {"sample": once[0]} if once else {}
     for known in (meant | no_ids, meant | no_ids | samples):
         try:
-            (record, *_), *_ = (run.records for run in read(path, replace(choices, columns=known)))
+            trial = replace(choices, columns=known, confidence_scale=choices.confidence_scale or math.inf)
+            (record, *_), *_ = (run.records for run in read(path, trial))
             break
         except InputError:
             continue
     else:
         return None
     asked = record.question or record.prompt or record.item
+    scale = "" if record.confidence != record.confidence else ", and what stands for certain: --confidence-scale TOP"
     columns = shlex.quote(",".join(f"{role}={field}" for role, field in sorted(known.items())))
     return (
         f"{path} does not say under names that are known who wrote what; if that is meant, add --columns {columns} "
         f"(row 1: {asked[:60]!r} -> {str(record.text)[:60]!r}), and what was asked: --asked yes-no (can you answer "
-        "this?) or question"
+        f"this?) or question{scale}"
     )
 
 
