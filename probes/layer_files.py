@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.models.tensor_files import read_tensors, write_tensors
 from probes.fitting.crossfit import CrossFitted
@@ -18,6 +19,7 @@ from probes.fitting.measure import LayerReading, ProbeTask
 FORMAT = "onedial-layer-probes-1"
 
 
+@says_how
 def save_layer(path: Path | str, reading: LayerReading, labels: list[str]) -> None:
     """Write scores and probes of a layer, all or nothing.
 
@@ -52,6 +54,7 @@ def save_layer(path: Path | str, reading: LayerReading, labels: list[str]) -> No
     write_tensors(path, tensors, {"labels": labels, "probes": facts}, FORMAT)
 
 
+@says_how
 def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]:
     """Method -> held-out scores, and method -> label -> probe.
 

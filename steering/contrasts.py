@@ -73,7 +73,7 @@ class Contrast:
     @property
     def residual_norms(self) -> Float[Tensor, " layer"]:
         """Median length of the residual stream at the last token of each prompt, whatever was read."""
-        return self.activations.stream_norms.median(dim=0).values
+        return self.activations.streams.norm(dim=-1).median(dim=0).values
 
     @property
     def paired(self) -> bool:
@@ -96,13 +96,13 @@ class Contrast:
         place = self.layers.index(layer)
         one = slice(place, place + 1)
         read = self.activations
-        norms = None if read.norms is None else read.norms[:, one]
+        others = None if read.others is None else read.others[:, one]
         return replace(
             self,
             layers=(layer,),
             yes=self.yes[:, one],
             no=self.no[:, one],
-            activations=replace(read, layers=(layer,), residuals=read.residuals[:, one], norms=norms),
+            activations=replace(read, layers=(layer,), residuals=read.residuals[:, one], others=others),
             gradients=None if self.gradients is None else self.gradients[:, one],
         )
 
@@ -129,7 +129,7 @@ class Contrast:
             margin=activations.margin[drawn],
             mass=activations.mass[drawn],
             residuals=activations.residuals[drawn],
-            norms=None if activations.norms is None else activations.norms[drawn],
+            others=None if activations.others is None else activations.others[drawn],
         )
         drawn_contrast = replace(
             self,

@@ -4,6 +4,7 @@
     0.2 * vector - 0.1 * other                         pushes add up, in float32, before the stream is touched
     model.generate("Who sang this?", vector * 0.3)     what is written under it
     with vector.steer(model, 0.3): ...                 any forward, or model.hf.generate
+    vector.at("all").export_gguf("v.gguf", model, 0.3) a control vector for repeng and llama.cpp
     vector.write(model, texts, [-0.3, 0, 0.3])         texts at several strengths side by side
     vector.at("all")                                   the same at every position, to be swept or scaled
     Intervention.of(vector, operator="ablate")         another operator
@@ -34,8 +35,10 @@ from torch import Tensor
 
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.sweep_tables import VECTOR
+from onedial.core.calls import says_how
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
 from onedial.core.notices import notice
 from onedial.core.progress import shown
 from onedial.models.forward.activations import Read
@@ -79,11 +82,10 @@ class Summable:
     __array_ufunc__ = None  # so that a number of NumPy's leaves the product to us
 
     def __mul__(self, magnitude: float) -> "Push":
-        if isinstance(magnitude, Tensor) and magnitude.numel() == 1:
-            magnitude = magnitude.item()
-        if isinstance(magnitude, bool) or not isinstance(magnitude, Real) or not math.isfinite(magnitude):
+        factor = _number(magnitude)
+        if not math.isfinite(factor):
             raise InputError(f"a push was asked for by {magnitude!r}; multiply by one finite number, such as 0.3")
-        return Push(tuple((what, times * float(magnitude)) for what, times in as_push(self).terms))
+        return Push(tuple((what, times * factor) for what, times in as_push(self).terms))
 
     __rmul__ = __mul__
 
@@ -101,12 +103,22 @@ class Summable:
         return self + -other
 
     def __truediv__(self, divisor: float) -> "Push":
-        return self * (1 / divisor)
+        if not (number := _number(divisor)) or not math.isfinite(1 / number):
+            raise InputError(f"a push was divided by {divisor!r}; divide by one finite number other than 0")
+        return self * (1 / number)
+
+
+def _number(given: Any) -> float:
+    """As a float; nan for whatever is no number."""
+    if isinstance(given, Tensor) and given.numel() == 1:
+        given = given.item()
+    return float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
 
 
 class Scalable(Summable):
     """What acts at any magnitude: vectors and interventions."""
 
+    @says_how
     def steer(self, model: OpenModel, magnitude: float) -> AbstractContextManager[SteeringCount]:
         """A context in which every forward of `model.hf`, `model.hf.generate` included, is steered by so much of it.
 
@@ -128,6 +140,22 @@ class Scalable(Summable):
         """
         return (self * magnitude).steer(model)
 
+    @says_how
+    def export_gguf(self, path: Path | str, model: OpenModel, magnitude: float) -> None:
+        """Write so much of it as a control vector for repeng and llama.cpp; as `Push.export_gguf`.
+
+        >>> import tempfile
+        >>> from onedial import load_model
+        >>> from steering import vector_from_texts
+        >>> model, folder = load_model("smollm2-135m-instruct"), tempfile.TemporaryDirectory()
+        >>> joy = vector_from_texts(model, ["How lovely!", "I love it."], ["How awful!", "I hate it."], layer=15)
+        >>> joy.at("all").export_gguf(f"{folder.name}/joy.gguf", model, 0.3)
+        >>> Path(f"{folder.name}/joy.gguf").stat().st_size > 0
+        True
+        """
+        (self * magnitude).export_gguf(path, model)
+
+    @says_how
     def write(
         self,
         model: OpenModel,
@@ -180,8 +208,8 @@ class SteeringVector(Scalable, Looked):
         seed: of a random direction; None where no chance was involved.
         site: what was read and is pushed, a key of `onedial.models.forward.residual.SITES`.
         positions_read: at which token of each prompt it was read (`extract_vector`).
-        seen: the greatest distance of an activation that it was made from, along it, from their mean, in residual
-            norms; None where it is not known, as of a site, whose push the whole stream takes up.
+        seen: the greatest distance of a stream at the answer, of the prompts that it was made from, along it, from
+            their mean, in residual norms; None where it is not known.
     """
 
     direction: Float[Tensor, " d_model"]
@@ -539,6 +567,7 @@ class Push(Summable):
             )
         return self.terms[0]
 
+    @says_how
     def steer(self, model: OpenModel) -> AbstractContextManager[SteeringCount]:
         """A context in which every forward of `model.hf`, `model.hf.generate` included, is steered by it.
 
@@ -548,11 +577,49 @@ class Push(Summable):
 
         Raises:
             InputError: it is of another model; or the context ended without a forward that was edited.
+
+        >>> from onedial import load_model
+        >>> from steering import vector_from_texts
+        >>> model = load_model("smollm2-135m-instruct")
+        >>> push = 0.3 * vector_from_texts(model, ["Lovely!", "Fine!"], ["Awful!", "Bad!"], layer=15)
+        >>> with push.steer(model):
+        ...     text = model.generate("How was it?", max_new_tokens=2)
         """
         for what, _ in self.terms:
             what.check_model(model)
         _ = self._warn_if_far
         return steering(model, [Act(what.edits(), what.positions, times) for what, times in self.terms])
+
+    @says_how
+    def export_gguf(self, path: Path | str, model: OpenModel) -> None:
+        """Write it as a control vector, for repeng (`ControlVector.import_gguf`) and llama.cpp (`--control-vector`),
+        at strength 1: tensor direction.N is added to the output of block N, counted from 0, at every position.
+
+        Raises:
+            InputError: positions other than all, a site other than the stream, an operator other than add, layer 0
+                (llama.cpp counts from 1), a path that does not end in .gguf, or another model.
+        """
+        import gguf
+
+        if not isinstance(path, str | Path) or Path(path).suffix != ".gguf":
+            raise InputError(f"{path!r} does not end in .gguf, by which a control vector is known; name it so")
+        additions: dict[int, Tensor] = {}
+        for what, times in self.terms:
+            what.check_model(model)
+            _check_exportable(what)
+            for vector in what.vectors:
+                addition = times * vector.length(what.unit) * vector.direction
+                additions[vector.layer] = additions.get(vector.layer, torch.zeros(())) + addition
+        with atomic_path(Path(path)) as temporary:
+            writer = gguf.GGUFWriter(temporary, "controlvector")
+            writer.add_string("controlvector.model_hint", str(model.stack.config.model_type))
+            writer.add_uint32("controlvector.layer_count", len(additions))
+            for layer, addition in sorted(additions.items()):
+                writer.add_tensor(f"direction.{layer}", addition.numpy().astype(np.float32))
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_tensors_to_file()
+            writer.close()
 
     def vector(self) -> SteeringVector:
         """The sum as one vector, of which 1 in `raw` units is the push, so that it can be swept.
@@ -573,6 +640,21 @@ class Push(Summable):
         """Said of one vector when this is first looked up, not for each batch; a sum may be shorter than its terms."""
         if len(self.terms) == 1:
             say_if_far([self.intervention], [self.magnitude])
+
+
+def _check_exportable(what: Intervention) -> None:
+    """Raise InputError where a control vector, which is added everywhere to the stream, cannot say it."""
+    if what.positions != "all":
+        raise InputError(
+            "a control vector acts at every position, generated ones included, and this intervention at "
+            f"{what.positions!r}: it would be another dial; find magnitudes for vector.at('all') and export it"
+        )
+    for vector in what.vectors:
+        vector.check_stream("a control vector is added to")
+    if what.operator != "add":
+        raise InputError(f"a control vector can add, not {what.operator}; there is no way to say it")
+    if 0 in what.layers:
+        raise InputError("llama.cpp knows no control vector at layer 0; steer at layer 1 or above")
 
 
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
@@ -636,7 +718,7 @@ def numbers_of(magnitudes: Magnitudes) -> list[float]:
 
 
 def say_if_far(interventions: Sequence[Intervention], magnitudes: Magnitudes | Mapping[str, Magnitudes]) -> None:
-    """Notice magnitudes over `FAR` times the distance from their mean at which any activation lay along the vector."""
+    """Notice magnitudes over `FAR` times the distance from their mean at which any stream lay along the vector."""
     for each in interventions:
         grid = magnitudes.get(each.intervention_id, ()) if isinstance(magnitudes, Mapping) else magnitudes
         vector = min(each.vectors, key=lambda vector: vector.layer)
@@ -644,7 +726,7 @@ def say_if_far(interventions: Sequence[Intervention], magnitudes: Magnitudes | M
         if vector.seen and math.inf > furthest > FAR * vector.seen:
             notice(
                 f"pushes along {each.intervention_id} of up to {furthest:.3g} residual norms are far outside what was "
-                f"seen: the activations that it was made from lie within {vector.seen:.2g} of their mean along it"
+                f"seen: the streams that it was made from lie within {vector.seen:.2g} of their mean along it"
             )
 
 

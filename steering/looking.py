@@ -22,6 +22,7 @@ from torch import Tensor
 
 from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.questions import Question
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations, read_streams
 from onedial.models.inside.lens import logits_along
@@ -53,6 +54,7 @@ class Looked:
         def check_stream(self, what: str) -> None:
             """As `SteeringVector.check_stream`."""
 
+    @says_how
     def tokens(self, model: OpenModel, n: int = 8) -> Look:
         """The tokens whose logits a step along the direction raises most, and lowers most, at the unembedding.
 
@@ -87,6 +89,7 @@ class Looked:
         says = f"the {n} tokens raised most and lowered most of {len(changes):,}, past the {left} layers that follow"
         return Look(frame, says, "bars", "change", "token", xlabel="change of the logit", rule=0.0)
 
+    @says_how
     def along(
         self, model: OpenModel, texts: Text | Texts | PromptSet, layers: int | Sequence[int] | None = None
     ) -> Look:
@@ -152,6 +155,7 @@ class Looked:
             frame, says, "cells", "place", "layer", "towards", ylabel="layer", bylabel=words, limits=(-reach, reach)
         )
 
+    @says_how
     def project(
         self,
         model: OpenModel,
@@ -206,6 +210,7 @@ class Looked:
             frame, _told_apart(along, truth), "points", "projection", "label", xlabel=words, ylabel=name or "label"
         )
 
+    @says_how
     def cosine(self, other: Any) -> float:
         """The cosine with another vector, a probe, or a tensor of `d_model` numbers.
 
@@ -231,6 +236,7 @@ class Looked:
         return shown, prompts
 
 
+@says_how
 def cosines(directions: Any, *others: Any) -> Look:
     """The cosine of every two directions: of one contrast after several layers, of several methods, of probes.
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.yes_no import is_read
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
@@ -130,6 +131,7 @@ class SweepResult:
         return rates
 
 
+@says_how
 def sweep(
     model: OpenModel,
     interventions: Pushed,
@@ -227,6 +229,7 @@ def _scored(
     return SweepResult(pd.DataFrame(rows, columns=SCORED_COLUMNS), drawn)
 
 
+@says_how
 def dose_response(
     model: OpenModel,
     vector: Intervention | SteeringVector,

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from onedial.asking.prompts import PromptTemplate
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.progress import shown
@@ -37,6 +38,7 @@ AS_IT_IS = PromptTemplate("{question}", name="as it is")
 """How questions are put along a vector that was made of texts, unless a prompt is given."""
 
 
+@says_how
 def vector_from_texts(
     model: OpenModel,
     positive: Texts,
@@ -87,12 +89,12 @@ def vector_from_texts(
     with shown(progress, len(sequences), "texts read") as advance:
         asked = [prompt for side in sides for prompt in side]
         places = None if read == "last" else places_of(model, asked, sequences, read)
-        streams, norms = read_sequences(model, sequences, layers, advance, site=site, places=places)
-    yes, no = streams.split([len(side) for side in sides])
+        activations, streams = read_sequences(model, sequences, layers, advance, site=site, places=places)
+    yes, no = activations.split([len(side) for side in sides])
     names, known = tuple(f"text {place}" for place in range(len(streams))), torch.ones(len(streams))
     rows = torch.arange(len(streams)).split([len(side) for side in sides])
-    activations = Activations(names, tuple(layers), known, known, streams, norms)
-    contrast = Contrast("texts", tuple(layers), yes, no, activations, rows=rows, site=site, read=read)
+    reading = Activations(names, tuple(layers), known, known, activations, streams)
+    contrast = Contrast("texts", tuple(layers), yes, no, reading, rows=rows, site=site, read=read)
     if layer is None:
         contrast = contrast.at_layer(layers[_clearest(yes, no)])
     digest = sha256_of_text("\x1f".join(map(str, sequences)))

@@ -9,6 +9,7 @@ from einops import einsum
 
 from onedial.asking.poles import POLES
 from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.core.progress import shown
 from onedial.models.forward.activations import Read
@@ -24,6 +25,7 @@ from steering.interventions import SteeringVector
 from steering.nulls import random_unit
 
 
+@says_how
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
     """A control: a direction drawn uniformly from the sphere, of the same norms, layer and model.
 
@@ -64,7 +66,7 @@ def vectors_of(
         raise InputError(f"method {method!r} is not known; choose one of {', '.join(DIRECTIONS)}")
     directions, lengths = DIRECTIONS[method](contrast)
     drawn = method == "random"
-    streams = contrast.activations.residuals.float()
+    streams = contrast.activations.streams.float()
     lines = torch.stack(list(directions)).to(streams)
     along = einsum(streams - streams.mean(dim=0), lines, "question layer d_model, layer d_model -> question layer")
     seen = (along.abs().amax(dim=0) / contrast.residual_norms).tolist()
@@ -83,7 +85,7 @@ def vectors_of(
             prompt_hash=prompt_hash,
             template=template,
             seed=contrast.seed if drawn else None,
-            seen=furthest if contrast.site == "resid" else None,  # what a site adds says little of the stream
+            seen=furthest,
             site=contrast.site,
             positions_read=contrast.read,
         )
@@ -205,6 +207,7 @@ def extract_vector(
     seed: int = ...,
     progress: Progress | bool = ...,
 ) -> list[SteeringVector]: ...
+@says_how
 def extract_vector(
     model: OpenModel,
     questions: PromptSet | Questions,

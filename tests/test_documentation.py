@@ -168,10 +168,17 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, mon
             exec(compile(tiny, f"{page.name}, block {number}", "exec"), namespace)
 
 
+class ExamplesOf(doctest.DocTestFinder):
+    """A function that is wrapped is found too: where it says that it is from."""
+
+    def _from_module(self, module, thing):
+        return getattr(thing, "__module__", None) == module.__name__ or super()._from_module(module, thing)
+
+
 @pytest.mark.parametrize("file", WITH_EXAMPLES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_the_examples_of_a_module_give_what_they_say(file, small):
     module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
-    result = doctest.DocTestFinder(exclude_empty=True).find(module)
+    result = ExamplesOf(exclude_empty=True).find(module)
     assert any(test.examples for test in result), "no example is where doctest looks for it"
     output = []
     for test in result:

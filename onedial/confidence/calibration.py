@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.stats.answers import as_answers, frame_of, numbers_or_nan
 from onedial.stats.arrays import Floats, Integers, unmasked
@@ -104,6 +105,7 @@ def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, se
     return _measured(_area, confidence, correct, n_bootstrap, seed)
 
 
+@says_how
 def calibration_table(
     confidence: Any, correctness: Any, n_bins: int = N_BINS, n_bootstrap: int = 1000, seed: int = 0
 ) -> pd.DataFrame:

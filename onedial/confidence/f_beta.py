@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from onedial.confidence.calibration import aligned
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.answers import names, warn
@@ -38,6 +39,7 @@ class FBetaCurve:
     __repr__ = one_line
 
 
+@says_how
 def f_beta_curve(confidence: Any, correctness: Any, betas: ArrayLike | None = None) -> FBetaCurve:
     """F-beta per respondent and the best respondent per beta.
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
@@ -107,6 +108,7 @@ def predictors_of_correctness(
     return {name: tables[name] for name in order if name in tables}
 
 
+@says_how
 def compare_predictors(
     tables: dict[str, pd.DataFrame],
     correctness: pd.DataFrame,

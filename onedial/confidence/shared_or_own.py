@@ -21,6 +21,7 @@ import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import norm
 
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Booleans, Floats
@@ -85,6 +86,7 @@ class SharedOrOwn:
         )
 
 
+@says_how
 def shared_or_own(
     confidence: pd.DataFrame,
     correctness: pd.DataFrame,

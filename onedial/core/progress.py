@@ -146,10 +146,11 @@ def shown(
 
 
 def _in_notebook() -> bool:
-    """Whether somebody watches: a notebook that is executed without a person is refused their input."""
+    """Whether somebody watches a cell: with the request for one stands whether its sender could answer a prompt."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    kernel = getattr(shell, "kernel", None)
-    return kernel is not None and getattr(kernel, "_allow_stdin", True)
+    if shell is None or "IPKernelApp" not in shell.config:
+        return False
+    return bool(shell.get_parent().get("content", {}).get("allow_stdin", True))
 
 
 class _TerminalBar:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
 from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.core.progress import shown
@@ -326,6 +327,7 @@ class OpenModel:
                 )
         return not self._writes_padded
 
+    @says_how
     def generate(
         self,
         prompts: Text | Texts,
@@ -481,6 +483,7 @@ def _check_same_bits(final: Tensor, name: str) -> None:
         )
 
 
+@says_how
 def load_model(
     name_or_path: str = DEFAULT_MODEL,
     *,

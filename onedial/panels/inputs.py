@@ -179,8 +179,11 @@ def _beside_panel(
 ) -> tuple[list[Question], ResponseMatrix, str]:
     """The questions that the panel answers, the panel, and how they met."""
     answers = source.load()
+    name, *_ = panel_and_cuts(source.path)
+    if questions is not None and answers.question_texts is None and name in NAMED_QUESTIONS:
+        rendered = {question.id: question.rendered for question in load_questions(name)}  # an id alone proves nothing
+        answers = replace(answers, question_texts=answers.answers.index.to_series().map(rendered))
     if questions is None:
-        name, *_ = panel_and_cuts(source.path)
         texts = None if name in NAMED_PANELS else answers.question_texts
         declared = {} if answers.elicitation is None else answers.elicitation.columns
         given = None if texts is None else questions_of_panel(name, declared, texts)

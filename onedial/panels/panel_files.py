@@ -22,6 +22,7 @@ from onedial.asking.named_data import NAMED_PANELS, embedded_file, say_what_it_i
 from onedial.asking.questions import rendered
 from onedial.asking.tables import Table, listed, name_of, read_table, text_of
 from onedial.asking.yes_no import MASS_FLOOR, is_read
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.core.suggestions import nearest
@@ -69,6 +70,7 @@ class PanelSource:
         return load_panel(self.path, self.respondents, self.declared)
 
 
+@says_how
 def load_panel(
     path: str | Path, respondents: str | Path | None = None, declared: Mapping[str, Any] | None = None
 ) -> ResponseMatrix:

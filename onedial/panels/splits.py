@@ -44,6 +44,10 @@ FEWEST_HELD_OUT = 4
 """Topics, of which half can be held out."""
 
 
+class TooFewToSplitError(InputError):
+    """There is not a question for each split."""
+
+
 def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = False, alone: bool = False) -> pd.Series:
     """Deal the questions out to extraction, fitting and test, 25 : 25 : 50 within every topic.
 
@@ -152,7 +156,9 @@ def _checked_ids(questions: pd.DataFrame) -> list[str]:
     if (is_bad := questions["id"].isna() | questions["id"].astype(str).duplicated()).any():
         raise InputError(f"{int(is_bad.sum())} questions have no id of their own, first {ids[int(is_bad.argmax())]!r}")
     if len(ids) < len(_ROUND):
-        raise InputError(f"{len(ids)} questions cannot be split into extraction, fitting and test; give at least 4")
+        raise TooFewToSplitError(
+            f"{len(ids)} questions cannot be split into extraction, fitting and test; give at least 4"
+        )
     return ids
 
 

@@ -189,7 +189,7 @@ def dose(_: Any, stored: Contents) -> Drawing:
         rate = np.interp(at, rows["magnitude"], rows["yes_rate"])
         alpha = 0.7 if controls["intervention_id"].nunique() <= 12 else 0.3
         look: dict[str, Any] = {"linewidth": 0.8, "alpha": alpha, "zorder": 1.5}
-        label = "" if lines else f"controls ({controls['intervention_id'].nunique()})"
+        label = "" if lines else _counted(controls)
         lines.append(Curve(at, rate, label, FAINT, look=look, name=f"control {name}"))
         if rate.min() <= 0.5 <= rate.max():
             crossing[str(rows["role"].iloc[0])] += 1
@@ -214,8 +214,15 @@ def dose(_: Any, stored: Contents) -> Drawing:
         kinds = ", ".join(f"{n} {role}" if n > 1 else role for role, n in crossing.items())
         crossed = f"{sum(crossing.values())} of them ({kinds})" if kinds else "none of them"
         words = stored.words["dose_response_controls"]["caption"]
-        return Drawing(drawing.figure, caption=words.format(n=controls["intervention_id"].nunique(), crossing=crossed))
+        return Drawing(drawing.figure, caption=words.format(controls=_counted(controls), crossing=crossed))
     return drawing
+
+
+def _counted(controls: pd.DataFrame) -> str:
+    """How many directions chance has drawn, as everywhere else on the page, and how many stand beside them."""
+    is_drawn = controls.groupby("intervention_id")["role"].first().isin(DRAWN_ROLES)
+    others = int((~is_drawn).sum())
+    return f"{int(is_drawn.sum())} directions drawn by chance" + (f", {others} others" if others else "")
 
 
 def unread_share(table: pd.DataFrame) -> pd.Series:

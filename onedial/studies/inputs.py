@@ -53,6 +53,7 @@ def read_inputs(
     from onedial.panels.inputs import load_inputs
     from onedial.panels.joining import NothingSharedError
     from onedial.panels.panel_files import PanelSource
+    from onedial.panels.splits import TooFewToSplitError
 
     with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
         given: dict[str, Any] = {
@@ -73,6 +74,8 @@ def read_inputs(
                 f"the built-in panel answers none of {options.questions}: as --panel {NO_PANEL}, so without a verdict"
             )
             return load_inputs(None, **given | {"targets": None})
+        except TooFewToSplitError as error:
+            raise InputError(f"{error}{_or_alone(options)}") from None
         if not options.keep_own:
             inputs = inputs.without_own(options.model)
         if differences := inputs.asked_otherwise(load_prompt(str(options.prompt))):
@@ -89,17 +92,27 @@ def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> No
     if not inputs.has_panel:
         return
     from onedial.core.notices import notice
-    from onedial.studies.options.sweep import AskedOptions
     from onedial.verdict.prospects import prospects_of
 
-    prospects = prospects_of(inputs)
+    try:
+        prospects = prospects_of(inputs)
+    except InputError as error:
+        raise InputError(f"{error}{_or_alone(options)}") from None
     if not prospects.suffices:
         if not options.without_verdict:
-            alone = ""
-            if options.panel == "embedded" and options.questions is not None and isinstance(options, AskedOptions):
-                alone = f"--panel {NO_PANEL} asks all of {options.questions}, beside nobody; "
-            raise InputError(f"{prospects}; {alone}--without-verdict steers all the same, and judges nothing")
+            raise InputError(
+                f"{prospects}{_or_alone(options)}; --without-verdict steers all the same, and judges nothing"
+            )
         notice(f"warning: {prospects}")
+
+
+def _or_alone(options: TargetOptions) -> str:
+    """How own questions are asked that the built-in panel hardly knows; empty where there are no such."""
+    from onedial.studies.options.sweep import AskedOptions
+
+    if options.panel != "embedded" or options.questions is None or not isinstance(options, AskedOptions):
+        return ""
+    return f"; --panel {NO_PANEL} asks all of {options.questions}, not only those that the panel answers"
 
 
 def without_subject(

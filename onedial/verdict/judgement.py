@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from onedial.asking.sweep_tables import DRAWN_ROLES, controls_of, under_test
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
@@ -171,6 +172,7 @@ class Judgement:
     __repr__ = one_line
 
 
+@says_how
 def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 

@@ -23,6 +23,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
@@ -36,7 +37,7 @@ from onedial.stats.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Tra
 from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
-from steering.exporting import as_vector
+from steering.importing import as_vector
 from steering.interventions import SteeringVector
 from steering.looks import Look
 
@@ -84,6 +85,7 @@ class Probe:
         return as_vector(self.direction, model, layer)
 
 
+@says_how
 def fit_probe(
     residuals: Float[Tensor, "question d_model"],
     labels: ArrayLike | Tensor,
@@ -118,6 +120,7 @@ def fit_probe(
     return _fit(rows, truth, _folds(len(rows), truth, topics, groups, seed))
 
 
+@says_how
 def probe_layers(
     residuals: Activations | Float[Tensor, "question layer d_model"],
     labels: ArrayLike | Tensor | Mapping[str, ArrayLike | Tensor],

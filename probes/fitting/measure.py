@@ -27,6 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.confidence.calibration import expected_calibration_error
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
@@ -162,6 +163,7 @@ class LayerReading:
     __repr__ = one_line
 
 
+@says_how
 def measure_layer(
     rows: Floats, task: ProbeTask, methods: Sequence[str] = tuple(METHODS), nested: Sequence[str] = ("logistic",)
 ) -> LayerReading:

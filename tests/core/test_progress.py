@@ -5,6 +5,7 @@ import sys
 import time
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from onedial.core import progress
 from onedial.core.progress import shown
@@ -86,6 +87,24 @@ def test_a_terminal_shows_nothing_of_what_is_done_at_once(monkeypatch):
     with shown(True, 3, "questions read") as advance:
         advance(3)
     assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_cell_is_told_from_one_that_nobody_watches(watched):
+    """In a kernel: whoever executes a notebook without a person says that there is no input."""
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        texts = []
+
+        def heard(message):
+            texts.append(message["content"].get("text", ""))
+
+        code = "from onedial.core.progress import _in_notebook; print(_in_notebook())"
+        client.execute_interactive(code, allow_stdin=watched, output_hook=heard, timeout=60)
+        assert str(watched) in "".join(texts).split()
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 def test_a_cell_shows_a_line_and_is_empty_at_the_end(cells, monkeypatch):

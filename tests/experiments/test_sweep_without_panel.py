@@ -1,5 +1,6 @@
 """A sweep of somebody's own questions without a panel: one command to a page, and what may follow it."""
 
+import json
 import re
 import shutil
 
@@ -19,6 +20,7 @@ from tiny_experiment import (
     write_experiment,
 )
 
+from onedial.panels import load_questions
 from onedial.report.alone import OF_TARGETS
 from onedial.report.report import contents_of
 from onedial.report.results import SWEEP_RESULTS
@@ -126,6 +128,32 @@ def test_comparing_and_matching_a_target_are_refused_in_a_sentence(run, tmp_path
     ended = call(ROOT / "experiments" / "gate.py", f"--run={run.path}", "--target=gpt", f"--save={tmp_path / 'gate'}")
     assert ended.code == 2
     assert "choose --yes-rate or --beta" in ended.err
+
+
+@pytest.mark.parametrize("n_shared", [1, 6])
+def test_few_questions_of_the_built_in_panel_name_the_way_without_it(tmp_path, call, n_shared):
+    """They meet by their texts, under whatever ids."""
+    others = [f"What is {place} times {place + 1}?" for place in range(32 - n_shared)]
+    texts = [question.text for question in load_questions("embedded", n=n_shared)] + others
+    rows = [{"id": f"mine-{place}", "question": text} for place, text in enumerate(texts)]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    options = {**write_experiment(tmp_path, n=40), "questions": file, "panel": None, "dry_run": True}
+    ended = call(STEER_SWEEP, *as_arguments(options))
+    assert ended.code == 2
+    assert f"--panel none asks all of {file}" in ended.err
+    assert f"{n_shared} questions" in ended.err
+
+
+def test_an_id_of_the_built_in_panel_with_another_text_is_no_match(tmp_path, call):
+    ids = [question.id for question in load_questions("embedded", n=40)]
+    rows = [{"id": name, "question": f"What is {place} times 3?"} for place, name in enumerate(ids)]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    options = {**write_experiment(tmp_path, n=40), "questions": file, "panel": None, "show_prompt": True}
+    ended = call(STEER_SWEEP, *as_arguments(options))
+    assert ended.code == 0, ended.err
+    assert "the built-in panel answers none of" in ended.out + ended.err
 
 
 def test_own_questions_that_the_built_in_panel_does_not_know_take_none(tmp_path, call):

@@ -9,14 +9,16 @@ from forks import run_program
 
 HELPERS = Path(__file__).resolve().parents[1] / "helpers"
 MISTAKES = """
+import inspect
 import sys
 sys.path.insert(0, sys.argv[1])
 import torch
+import onedial, probes
 from tiny_models import tiny_model
 from onedial.core.errors import InputError
 from onedial.asking.prompts import Prompt
 from onedial.models import PromptSet
-from steering import cosines, export_gguf, random_vector, sweep, vector_from_texts
+from steering import cosines, random_vector, sweep, vector_from_texts
 
 model = tiny_model("llama")
 vector = vector_from_texts(model, ["a", "b"], ["c", "d"], layer=1)
@@ -33,18 +35,29 @@ for mistake in (
     lambda: vector.along("Why?", model),
     lambda: vector.write("Why?", model, 1.0),
     lambda: vector.along(model, "Why?", "all"),
-    lambda: export_gguf(vector.at("all"), "joy.gguf", 0.3, model),
+    lambda: vector.at("all").export_gguf(0.3, model, 0.3),
     lambda: vector.tokens(model, n=0),
 ):
     try:
         mistake()
     except (InputError, AttributeError) as error:
         print(error)
+for room in map(sys.modules.get, ("onedial", "probes", "steering")):
+    for name in room.__all__:
+        function = getattr(room, name)
+        if not inspect.isfunction(function) or name == "load_model":  # which needs no argument
+            continue
+        if "jaxtyping" in str(function.__annotations__):  # a check of shapes is before it here
+            continue
+        try:
+            raise AssertionError(function())
+        except InputError as error:
+            assert f"; write {name}(" in str(error), name
 """
 
 
 def test_wrong_kinds_are_refused_in_a_sentence(tmp_path):
-    """A number for a prompt or for a template and a tensor for a vector are refused in a sentence."""
+    """A number for a prompt or for a template, a tensor for a vector, and no arguments at all."""
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     done = run_program(tmp_path / "mistakes.py", HELPERS)
     assert done.returncode == 0, done.stderr
@@ -60,7 +73,7 @@ def test_wrong_kinds_are_refused_in_a_sentence(tmp_path):
         "str stands where the model belongs",
         "OpenModel stands where texts belong",
         "layer 'all' is no whole number",
-        "the magnitude is 'joy.gguf' and the path 0.3",
+        "0.3 does not end in .gguf",
         "n=0 tokens",
     )
     for message, beginning in zip(others, beginnings, strict=True):

@@ -11,7 +11,7 @@ from onedial.asking.prompts import Prompt
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
-from steering.exporting import export_gguf
+from steering.importing import import_vectors
 from steering.interventions import Intervention
 from steering.sweeping import sweep
 
@@ -110,6 +110,11 @@ def test_no_magnitude_is_no_push_and_a_turned_one_pushes_the_other_way(model, ve
     [
         (lambda model, one: one * "0.3", "'0.3'; multiply by one finite number"),
         (lambda model, one: one * float("nan"), "nan; multiply by one finite number"),
+        (lambda model, one: one / 0, "divided by 0; divide by one finite number other than 0"),
+        (lambda model, one: one / np.float64(0), "divide by one finite number"),
+        (lambda model, one: one / "2", "divided by '2'"),
+        (lambda model, one: (one * 0.1).steer(model, 2), r"2 positional .* 3 were given; write push\.steer\(model\)"),
+        (lambda model, one: one.steer(model), r"'magnitude'; write joy\.steer\(model, 0\.3\)"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(model, vector, wrong, sentence):
@@ -117,13 +122,17 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(model, vector, wrong, sent
         wrong(model, vector)
 
 
-def test_a_push_is_one_setting_so_that_sweeps_and_exports_refuse_it(model, vector, prompts, tmp_path):
-    for take in (
-        lambda: sweep(model, vector * 0.3, prompts),
-        lambda: export_gguf(vector * 0.3, 1.0, tmp_path / "vector.gguf", model),
-    ):
-        with pytest.raises(InputError, match=r"is one setting of its dial; give the vector itself"):
-            take()
+def test_a_push_is_one_setting_so_that_a_sweep_refuses_it(model, vector, prompts):
+    with pytest.raises(InputError, match=r"is one setting of its dial; give the vector itself"):
+        sweep(model, vector * 0.3, prompts)
+
+
+def test_a_sum_is_exported_added_up(model, vector, tmp_path):
+    other = replace(vector, direction=vector.direction.flip(0))
+    push = 0.3 * vector.at("all") - 0.1 * other.at("all")
+    push.export_gguf(tmp_path / "sum.gguf", model)
+    (back,) = import_vectors(tmp_path / "sum.gguf", model, "output")
+    torch.testing.assert_close(back.direction * back.raw_norm, push.vector().direction * push.vector().raw_norm)
 
 
 def test_what_a_model_writes_under_a_push_is_what_it_writes_in_its_context(model, vector):

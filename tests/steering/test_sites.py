@@ -9,12 +9,12 @@ from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
 from onedial.asking.prompts import METACOGNITIVE, Prompt
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.models.forward.activations import places_of, read_activations
 from onedial.models.forward.runner import FastRunner, PlainRunner
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import write_tensors
-from steering.exporting import export_gguf
 from steering.interventions import FORMAT, Intervention, SteeringVector
 from steering.operators import OPERATORS
 from steering.sweeping import sweep
@@ -181,8 +181,8 @@ def test_activations_are_read_where_bare_hooks_find_them(model, prompts, site, r
             seen = outputs_of(model, ids, {"part": module, "stream": model.stack.layers[layer]})
             expected = times * seen["part"][0, place]
             assert torch.allclose(result.residuals[question, number], expected, atol=1e-4 * float(expected.abs().max()))
-            norm = float(seen["stream"][0, -1].norm())
-            assert float(result.stream_norms[question, number]) == pytest.approx(norm, rel=1e-4)
+            stream = seen["stream"][0, -1]
+            assert torch.allclose(result.streams[question, number], stream, atol=1e-4 * float(stream.abs().max()))
 
 
 def many(n=24):
@@ -238,7 +238,7 @@ def test_what_has_no_meaning_at_a_site_is_refused(tmp_path):
     vector = at_site(model, "mlp", 2)
     prompts = PromptSet.build(model, many(), METACOGNITIVE)
     for wrong, sentence in (
-        (lambda: export_gguf(vector.at("all"), 0.2, tmp_path / "v.gguf", model), "added to the stream"),
+        (lambda: vector.at("all").export_gguf(tmp_path / "v.gguf", model, 0.2), "added to the stream"),
         (lambda: vector.along(model, "Who?"), "projected is the stream"),
         (lambda: replace(vector, site="head"), "site 'head' is not known"),
         (lambda: extract_vector(model, prompts, 2, site="mlp", method="gradient"), "made of gradients"),
@@ -247,6 +247,18 @@ def test_what_has_no_meaning_at_a_site_is_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=sentence):
             wrong()
+
+
+@pytest.mark.parametrize(("site", "read"), [("mlp", "last"), ("attn", -4), ("resid", -4)])
+def test_a_push_at_a_site_is_far_by_what_the_stream_is_at_the_answer(site, read):
+    model = tiny_model("llama")
+    prompts = PromptSet.build(model, many(), METACOGNITIVE)
+    vector = extract_vector(model, prompts, 2, site=site, read=read)
+    streams = read_activations(model, prompts, [2]).residuals[:, 0]
+    along = (streams - streams.mean(dim=0)) @ vector.direction
+    assert vector.seen == pytest.approx(float(along.abs().max()) / vector.residual_norm, rel=1e-3)
+    with pytest.warns(Notice, match="far outside what was seen"):
+        sweep(model, vector, [question.text for question in many()], [0.0, 4 * vector.seen])
 
 
 def test_a_layer_whose_step_is_not_proven_is_refused_and_its_stream_is_not():

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from onedial.asking.yes_no import is_read
+from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
@@ -38,7 +39,7 @@ class Activations:
     Attributes:
         margin, mass: of each question.
         residuals: at each of `layers`: the stream after it, or what was read in its place; float32 on the CPU.
-        norms: lengths of the stream at the last token of each prompt, where something else was read.
+        others: the stream after each of `layers` at the last token of each prompt, where something else was read.
     """
 
     question_ids: tuple[str, ...]
@@ -46,7 +47,7 @@ class Activations:
     margin: Float[Tensor, " question"]
     mass: Float[Tensor, " question"]
     residuals: Float[Tensor, "question layer d_model"]
-    norms: Float[Tensor, "question layer"] | None = None
+    others: Float[Tensor, "question layer d_model"] | None = None
 
     __repr__ = one_line
 
@@ -56,9 +57,9 @@ class Activations:
         return is_read(self.mass)
 
     @property
-    def stream_norms(self) -> Float[Tensor, "question layer"]:
-        """Lengths of the stream at the last token of each prompt, whatever was read."""
-        return self.residuals.norm(dim=-1) if self.norms is None else self.norms
+    def streams(self) -> Float[Tensor, "question layer d_model"]:
+        """The stream at the last token of each prompt, whatever was read."""
+        return self.residuals if self.others is None else self.others
 
 
 def read_streams(
@@ -77,8 +78,8 @@ def read_sequences(
     *,
     site: str = "resid",
     places: Sequence[int] | None = None,
-) -> tuple[Float[Tensor, "text layer d_model"], Float[Tensor, "text layer"]]:
-    """Activations of token sequences, unsteered, and lengths of the stream at their last tokens; float32 on the CPU.
+) -> tuple[Float[Tensor, "text layer d_model"], Float[Tensor, "text layer d_model"]]:
+    """Activations of token sequences, unsteered, and the stream at their last tokens; float32 on the CPU.
 
     With several processes each reads its share, and all of them get everything.
 
@@ -93,12 +94,13 @@ def read_sequences(
     size = min(gather([questions_per_batch(model.stack, max(lengths))]))
     batches = batches_by_length(lengths, size, model.fast_paths_for(max(lengths)).requires_equal_length)
     read = _read(model, sequences, batches, layers, site, places, lambda started: [[]] * len(started.final), progress)
-    streams, norms = torch.stack([row[0] for row in read]), torch.stack([row[1] for row in read])
-    model.check_finite(streams.flatten(1))
-    return streams, norms
+    activations, streams = torch.stack([row[0] for row in read]), torch.stack([row[1] for row in read])
+    model.check_finite(activations.flatten(1))
+    return activations, streams
 
 
 @torch.inference_mode()
+@says_how
 def read_activations(
     model: OpenModel,
     prompts: PromptSet | Texts,
@@ -138,7 +140,7 @@ def read_activations(
         return torch.stack(model.readout.margin_and_mass(started.final, asked.tokens)).T.tolist()
 
     batches = asked.batches(model)
-    streams, norms, margins = zip(
+    activations, streams, margins = zip(
         *_read(model, asked.sequences, batches, layers, site, places, answers, progress), strict=True
     )
     answered = torch.tensor(margins)
@@ -149,8 +151,8 @@ def read_activations(
         tuple(layers),
         answered[:, 0],
         answered[:, 1],
-        torch.stack(streams),
-        None if alone else torch.stack(norms),
+        torch.stack(activations),
+        None if alone else torch.stack(streams),
     )
 
 
@@ -163,8 +165,8 @@ def _read(
     places: Sequence[int] | None,
     answers: Callable[[Any], Sequence[Sequence[float]]],
     progress: Progress | None,
-) -> list[tuple[Float[Tensor, "layer d_model"], Float[Tensor, " layer"], Sequence[float]]]:
-    """Of each sequence what was read, the lengths of its streams at the last token, and what `answers` makes of it."""
+) -> list[tuple[Float[Tensor, "layer d_model"], Float[Tensor, "layer d_model"], Sequence[float]]]:
+    """Of each sequence what was read, its streams at the last token, and what `answers` makes of it."""
     runner = runner_for(model, sequences, layers, places)
     wanted = [] if site == "resid" and places is None else sites_at([site], layers)
 
@@ -175,7 +177,7 @@ def _read(
         streams = [started.last_residual(layer).to(started.final.device) for layer in layers]
         last = torch.stack(streams, dim=1).cpu().float() if streams else torch.empty(len(batch), 0, model.d_model)
         rows = torch.stack([captured[each, "read"].float() for each in wanted], dim=1) if wanted else last
-        return list(zip(rows, last.norm(dim=-1), answers(started), strict=True))
+        return list(zip(rows, last, answers(started), strict=True))
 
     return map_batches(batches, work, progress=progress)
 

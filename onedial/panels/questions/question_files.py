@@ -11,6 +11,7 @@ import pandas as pd
 from onedial.asking.named_data import NAMED_QUESTIONS, embedded_file, say_what_it_is_about, unknown_name
 from onedial.asking.questions import Question, sample_questions, without_repeats
 from onedial.asking.tables import SUFFIXES, Table, read_table
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.questions.cells import is_empty, list_in_text
@@ -33,6 +34,7 @@ _GIVEN = "what was given"
 _OF_A_PANEL = ("question_id", "id", "question", "topic", "level", "unknowable", "wording_of", "options", "answers")
 
 
+@says_how
 def load_questions(
     source: str | Path | Rows, n: int | None = None, seed: int = 0, columns: Given = None, preset: str | None = None
 ) -> list[Question]:

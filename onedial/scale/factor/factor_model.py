@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
+from onedial.core.calls import says_how
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
 from onedial.scale.correlations.tetrachoric import Tetrachoric, tetrachoric
@@ -102,6 +103,7 @@ class FactorModel:
         return model
 
 
+@says_how
 def fit_factor_model(
     matrix: Any,
     n_factors: int = 1,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from onedial.core.calls import says_how
 from onedial.scale.study.checks import CHECKS
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.scale.study.rule import verdict
@@ -66,6 +67,7 @@ class PanelAnalysis:
         return {"page": self.page.split("\n"), "verdict": self.verdict, "sections": self.sections} | numbers
 
 
+@says_how
 def analyse_panel(
     matrix: Any,
     respondents: pd.DataFrame | None = None,

@@ -232,7 +232,7 @@
       );
     }
     const steps = new Set([magnitudes[0], magnitudes[magnitudes.length - 1]]);
-    if (x(0) - left > 45 && width - right - x(0) > 45) steps.add(0);
+    if (x(0) - left > 60 && width - right - x(0) > 60) steps.add(0);
     for (const value of steps) {
       const place = value === magnitudes[0] ? "start" : value === magnitudes[magnitudes.length - 1] ? "end" : "middle";
       drawn.append(svg("text", { x: x(value), y: height - bottom + 15, "text-anchor": place }, show(value, 2, true)));

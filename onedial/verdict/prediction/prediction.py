@@ -137,9 +137,12 @@ class Prediction:
         predicted = [name for name, row in self.models.items() if row["predicted"]]
         named = f" ({', '.join(predicted)})" if 0 < len(predicted) <= NAMED else ""
         of_one = f", all of the family {family}," if family else ""
+        better = "are predicted better than by their yes rates,"
+        if self.n_predicted == 1:
+            better = "is predicted better than by its yes rate, all of them on average"
         words = (
-            f"{self.n_predicted} of {self.n_models} base models{named}{of_one} are predicted better than by their yes "
-            f"rates, by {self.bits.value:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
+            f"{self.n_predicted} of {self.n_models} base models{named}{of_one} {better} by {self.bits.value:.3f} of "
+            f"{self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
         if not self.hangs_on_kin or self.kin is None:
             of_topics = self.enough and not self.suffices

@@ -1,9 +1,6 @@
-"""Interventions for llama.cpp, and other people's vectors as ours.
+"""Other people's vectors as ours.
 
-`export_gguf` writes a control vector of llama.cpp and repeng: direction.N is added to the output of block N (0-based).
-It holds one setting, the magnitude multiplied in, and acts everywhere, so that only positions `all` can be exported.
-
-Layers are counted in three ways, and no file says which. `import_vectors` asks:
+Layers are counted in three ways, and few files say which. `import_vectors` asks:
 
     output      number L: the output of block L, 0-based (ours, repeng, llama.cpp, steering-vectors, resid_post)
     input       number L: the input of block L, 0-based (resid_pre), which is the output of block L - 1
@@ -12,7 +9,6 @@ Layers are counted in three ways, and no file says which. `import_vectors` asks:
 
 import re
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any, overload
 
@@ -22,84 +18,49 @@ from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from onedial.core.calls import says_how
 from onedial.core.errors import InputError
-from onedial.core.files import atomic_path
 from onedial.core.notices import notice
 from onedial.core.progress import shown
 from onedial.models.forward.activations import read_streams
 from onedial.models.model import OpenModel, check_is_model
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.questions.facts import load_passages
-from steering.interventions import Intervention, SteeringVector, as_intervention
+from steering.interventions import SteeringVector
 from steering.texts import AS_IT_IS
 
 CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
 """What is added to a layer's number to make it ours."""
-LAYER_NAME = re.compile(
-    r"(?:(?:\w+\.)*?(layers?|blocks?|h|direction|hidden_state)s?[._ -]?)?(\d+)(?:\.(hook_\w+))?", re.IGNORECASE
-)
-"""What a key of a source may be: a number, or a name such as `layer_2`, `model.layers.2` or `transformer.h.2`, which no
-other place within the layer follows, or `blocks.2.hook_resid_post`."""
-COUNTS_AS = {
-    **{"hook_resid_post": "output", "hook_out": "output", "hook_resid_pre": "input", "hook_in": "input"},
-    **{"direction": "output", "hidden_state": "one-based"},
+NAMES = {
+    **{"blocks.{}.hook_resid_post": "output", "blocks.{}.hook_out": "output", "direction.{}": "output"},
+    **{"blocks.{}.hook_resid_pre": "input", "blocks.{}.hook_in": "input", "hidden_states.{}": "one-based"},
 }
-"""Names that say themselves how they count: TransformerLens' hooks at the stream, the tensors of a control vector, and
+"""Names that say how they count: TransformerLens' hooks at the stream, the tensors of a control vector, and
 transformers' hidden states, of which the first is the embedding."""
 
 
-def export_gguf(
-    intervention: Intervention | SteeringVector, magnitude: float, path: Path | str, model: OpenModel
-) -> None:
-    """Write a control vector for llama.cpp (`--control-vector FILE`) and repeng; used at strength 1.
-
-    Raises:
-        InputError: a site other than the stream, positions other than all, an operator other than add, layer 0
-            (llama.cpp counts from 1), a magnitude that is not finite, a file that does not end in .gguf, or another
-            model.
-
-    >>> import tempfile
-    >>> from onedial import load_model, load_questions
-    >>> from steering import extract_vector
-    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
-    >>> vector, folder = extract_vector(model, questions, layer=21), tempfile.TemporaryDirectory()
-    >>> export_gguf(vector.at("all"), 0.2, f"{folder.name}/vector.gguf", model)
-    >>> Path(f"{folder.name}/vector.gguf").stat().st_size > 0
-    True
-    """
-    import gguf
-
-    intervention = as_intervention(intervention)
-    target = _check(intervention, magnitude, path)
-    intervention.check_model(model)
-    if 0 in intervention.layers:
-        raise InputError("llama.cpp knows no control vector at layer 0; steer at layer 1 or above")
-    with atomic_path(target) as temporary:
-        writer = gguf.GGUFWriter(temporary, "controlvector")
-        writer.add_string("controlvector.model_hint", str(model.stack.config.model_type))
-        writer.add_uint32("controlvector.layer_count", len(intervention.layers))
-        for vector in sorted(intervention.vectors, key=lambda vector: vector.layer):
-            addition = magnitude * vector.length(intervention.unit) * vector.direction
-            writer.add_tensor(f"direction.{vector.layer}", addition.numpy().astype(np.float32))
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
-
-
+@says_how
 def import_vectors(
-    source: Any, model: OpenModel, convention: str, prompts: PromptSet | None = None, progress: bool = True
+    source: Any,
+    model: OpenModel,
+    convention: str,
+    prompts: PromptSet | None = None,
+    progress: bool = True,
+    *,
+    names: str | None = None,
 ) -> list[SteeringVector]:
     """Other people's vectors: a GGUF control vector, safetensors, a vector of repeng or steering-vectors, or layer ->
     vector, such as `{14: sae.W_dec[1234]}`.
 
     Args:
-        source: a key is the number of a layer, or its name (`layer_2`, `model.layers.2`, `blocks.2.hook_resid_post`); a
-            vector is a tensor, an array or a list of numbers, of shape (d_model,), (1, d_model) or (d_model, 1).
+        source: a key is the number of a layer, or a name of the form of `NAMES` (`blocks.2.hook_resid_post`) or of
+            `names`; a vector is a tensor, an array or a list of numbers, of shape (d_model,), (1, d_model) or
+            (d_model, 1).
         convention: how the source counts layers, one of `CONVENTIONS`; asked for, since guessing wrong is silent.
         prompts: on which the residual norm, the unit of magnitudes, is measured; by default the built-in neutral
             passages, each as a user's turn.
         progress: whether it is shown how far that is, where it takes over two seconds.
+        names: the form of the source's own names, with {} for the number: `layer_{}`, `model.layers.{}`.
 
     Returns:
         Vectors for `Intervention.of`; a magnitude of 1 in `raw` units is the vector as it came.
@@ -113,7 +74,7 @@ def import_vectors(
     >>> from onedial.asking import METACOGNITIVE
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
-    >>> result = import_vectors({"layer_2": torch.ones(model.d_model)}, model, "output", prompts)
+    >>> result = import_vectors({2: torch.ones(model.d_model)}, model, "output", prompts)
     >>> len(result)
     1
     """
@@ -131,7 +92,7 @@ def import_vectors(
         raise InputError("the source holds no vectors; give layer -> vector")
     directions: dict[int, Tensor] = {}
     for key, values in given.items():
-        layer = _layer_named(key, convention) + CONVENTIONS[convention]
+        layer = _layer_named(key, convention, names) + CONVENTIONS[convention]
         if not 0 <= layer < model.n_layers:
             raise InputError(
                 f"{key!r} is layer {layer} by the convention {convention!r}, counted from 0, but this model has layers "
@@ -165,6 +126,7 @@ def import_vectors(
 def as_vector(directions: Any, model: OpenModel, layer: int) -> SteeringVector: ...
 @overload
 def as_vector(directions: Any, model: OpenModel, layer: Sequence[int]) -> list[SteeringVector]: ...
+@says_how
 def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> SteeringVector | list[SteeringVector]:
     """A direction of your own as a steering vector, after one layer; or one for each of several layers.
 
@@ -195,45 +157,26 @@ def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> 
     return vectors[0] if isinstance(layer, int) else [{each.layer: each for each in vectors}[place] for place in layers]
 
 
-def _check(intervention: Intervention, magnitude: float, path: Path | str) -> Path:
-    if not isinstance(magnitude, Real) or not isinstance(path, str | Path):
-        raise InputError(
-            f"the magnitude is {magnitude!r} and the path {path!r}; write export_gguf(vector, 0.3, 'joy.gguf', model)"
-        )
-    target = Path(path)
-    if target.suffix != ".gguf":
-        raise InputError(f"{target} does not end in .gguf, by which a control vector is known; name it so")
-    if intervention.positions != "all":
-        raise InputError(
-            "a control vector acts at every position, generated ones included, and this intervention at "
-            f"{intervention.positions!r}: it would be another dial; find magnitudes for vector.at('all') and export it"
-        )
-    for vector in intervention.vectors:
-        vector.check_stream("a control vector is added to")
-    if intervention.operator != "add":
-        raise InputError(f"a control vector can add, not {intervention.operator}; there is no way to say it")
-    if not np.isfinite(magnitude):
-        raise InputError(f"the magnitude is {magnitude}; give a finite number")
-    return target
-
-
-def _layer_named(key: Any, convention: str) -> int:
-    """The number that a key of a source is, or that it names."""
+def _layer_named(key: Any, convention: str, names: str | None) -> int:
+    """The number that a key of a source is, or that stands where its form says."""
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         return int(key)
-    named = LAYER_NAME.fullmatch(key.strip()) if isinstance(key, str) else None
-    if named is None or (named[3] and named[3] not in COUNTS_AS):
-        raise InputError(
-            f"the key {key!r} names no layer's output or input alone; give its number, as 2, 'layer_2', "
-            "'model.layers.2' or 'blocks.2.hook_resid_post'"
-        )
-    meant = COUNTS_AS.get(named[3] or (named[1] or "").lower(), convention)
-    if meant != convention:
-        raise InputError(
-            f"the key {key!r} counts layers by the convention {meant!r}, which was given as {convention!r}; give "
-            f"{meant!r}, or another name"
-        )
-    return int(named[2])
+    for form, counted in {"{}": convention, **NAMES, **({names: convention} if names else {})}.items():
+        pattern = re.escape(form).replace(r"\{\}", r"(\d+)")
+        if not isinstance(key, str) or not (number := re.fullmatch(pattern, key)):
+            continue
+        if counted != convention:
+            raise InputError(
+                f"the key {key!r} counts layers by the convention {counted!r}, which was given as {convention!r}; give "
+                f"{counted!r}, or another name"
+            )
+        return int(number[1])
+    form = re.sub(r"\d+", "{}", key, count=1) if isinstance(key, str) else ""
+    remedy = f"names={form!r} reads {key!r}" if "{}" in form else "names='layer_{}' reads 'layer_2'"
+    raise InputError(
+        f"the key {key!r} is no layer's number; give numbers, or, if it is of the stream at a layer, the form of the "
+        f"names: {remedy}"
+    )
 
 
 def _vector_of(values: Any, key: Any, d_model: int) -> Float[Tensor, " d_model"]:

@@ -1,4 +1,4 @@
-"""What is exported does in its real consumer what it does here; what a format cannot say is refused."""
+"""What is exported does in its real consumer what it does here, and others' vectors are read as they say."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from onedial.models.prompt_set import PromptSet
-from steering.exporting import as_vector, export_gguf, import_vectors
+from steering.importing import as_vector, import_vectors
 from steering.interventions import Intervention
 from steering.sweeping import sweep
 
@@ -55,7 +55,7 @@ def test_repeng_steers_with_our_control_vector_as_we_do(model, tmp_path, monkeyp
         monkeypatch.setattr(np, "float_", np.float64, raising=False)  # repeng 0.4 still calls it so
     repeng = pytest.importorskip("repeng", reason="repeng is not installed (pip install --no-deps repeng)")
     intervention = everywhere(model)
-    export_gguf(intervention, 0.4, tmp_path / "v.gguf", model)
+    intervention.export_gguf(tmp_path / "v.gguf", model, 0.4)
     vector = repeng.ControlVector.import_gguf(tmp_path / "v.gguf")
     assert sorted(vector.directions) == LAYERS
     controlled = repeng.ControlModel(tiny_hf("llama").eval(), LAYERS)
@@ -66,10 +66,10 @@ def test_repeng_steers_with_our_control_vector_as_we_do(model, tmp_path, monkeyp
 
 def test_what_is_exported_comes_back(model, tmp_path):
     intervention = everywhere(model)
-    export_gguf(intervention, 0.4, tmp_path / "v.gguf", model)
+    intervention.export_gguf(tmp_path / "v.gguf", model, 0.4)
     expected = our_margins(model, intervention, 0.4)
     by_layer = {v.layer: 0.4 * v.residual_norm * v.direction for v in intervention.vectors}
-    save_file({f"layer.{layer}": tensor for layer, tensor in by_layer.items()}, tmp_path / "v.safetensors")
+    save_file({str(layer): tensor for layer, tensor in by_layer.items()}, tmp_path / "v.safetensors")
     theirs = [SimpleNamespace(layer_activations=by_layer), SimpleNamespace(directions=by_layer)]
     for source in (tmp_path / "v.gguf", tmp_path / "v.safetensors", by_layer, *theirs):
         vectors = import_vectors(source, model, "output", prompts_of(model))
@@ -94,7 +94,7 @@ def test_a_layer_is_counted_as_its_source_says(model, convention, layer):
 )
 def test_what_a_format_cannot_say_is_refused(model, tmp_path, how, message):
     with pytest.raises(InputError, match=message):
-        export_gguf(everywhere(model, **how), 0.4, tmp_path / "v.gguf", model)
+        everywhere(model, **how).export_gguf(tmp_path / "v.gguf", model, 0.4)
     assert not list(tmp_path.iterdir())
 
 
@@ -102,9 +102,9 @@ def test_other_mistakes_are_said(model, tmp_path):
     prompts = prompts_of(model)
     lowest = Intervention.of(*vectors_at(model, [0]), positions="all")
     with pytest.raises(InputError, match="no control vector at layer 0"):
-        export_gguf(lowest, 1.0, tmp_path / "v.gguf", model)
+        lowest.export_gguf(tmp_path / "v.gguf", model, 1.0)
     with pytest.raises(InputError, match=r"does not end in \.gguf"):
-        export_gguf(lowest, 1.0, tmp_path / "v.bin", model)
+        lowest.export_gguf(tmp_path / "v.bin", model, 1.0)
     with pytest.raises(InputError, match="'guess' is not known; say how the source counts layers"):
         import_vectors({1: torch.ones(48)}, model, "guess", prompts)
     (tmp_path / "v.pt").write_bytes(b"")
@@ -117,14 +117,14 @@ VECTOR = np.arange(1.0, 49.0)
 
 
 @pytest.mark.parametrize(
-    "key",
+    ("key", "names"),
     [
-        *(3, np.int64(3), "3", "layer_3", "layer.3", "Layer 3", "layers.3", "model.layers.3", "transformer.h.3"),
-        *("model.language_model.layers.3", "direction.3", "blocks.3", "blocks.3.hook_resid_post"),
+        *((key, None) for key in (3, np.int64(3), "3", "direction.3", "blocks.3.hook_resid_post", "blocks.3.hook_out")),
+        *(("layer_3", "layer_{}"), ("model.layers.3", "model.layers.{}"), ("direction.3", "direction.{}")),
     ],
 )
-def test_a_layer_may_be_named_as_others_name_it(model, key):
-    (vector,) = import_vectors({key: VECTOR}, model, "output", prompts_of(model))
+def test_a_layer_is_a_number_a_known_name_or_of_a_form_that_was_given(model, key, names):
+    (vector,) = import_vectors({key: VECTOR}, model, "output", prompts_of(model), names=names)
     assert vector.layer == 3
 
 
@@ -167,14 +167,14 @@ NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan
         ({3: None}, "is no array of numbers"),
         ({3: "a vector"}, "is no array of numbers"),
         ({3: [VECTOR, VECTOR[:3]]}, "is no array of numbers"),
-        ({"model.layers.3.mlp": VECTOR}, "'model.layers.3.mlp' names no layer's output or input alone"),
-        ({"blocks.3.hook_mlp_out": VECTOR}, "names no layer's output or input alone"),
+        ({"model.layers.3": VECTOR}, r"no layer's number; .* names='model\.layers\.{}' reads 'model\.layers\.3'"),
+        ({"blocks.3.hook_mlp_out": VECTOR}, "no layer's number; .* if it is of the stream"),
         ({"blocks.3.hook_resid_pre": VECTOR}, "counts layers by the convention 'input', .* give 'input'"),
         ({"hidden_states.3": VECTOR}, "counts layers by the convention 'one-based', .* give 'one-based'"),
-        ({"mean": VECTOR}, "names no layer"),
-        ({True: VECTOR}, "True names no layer"),
-        ({3.5: VECTOR}, "names no layer"),
-        ({3: VECTOR, "layer_3": VECTOR}, "two keys of the source name layer 3, 'layer_3' the second"),
+        ({"mean": VECTOR}, "names='layer_{}' reads 'layer_2'"),
+        ({True: VECTOR}, "True is no layer's number"),
+        ({3.5: VECTOR}, "3.5 is no layer's number"),
+        ({3: VECTOR, "3": VECTOR}, "two keys of the source name layer 3, '3' the second"),
         ({-1: VECTOR}, "-1 is layer -1 by the convention 'output'"),
         ({5: VECTOR}, "5 is layer 5 by the convention 'output', counted from 0, but this model has layers 0-4"),
         ({}, "holds no vectors"),
@@ -193,14 +193,14 @@ def test_what_is_no_vector_is_refused_in_a_true_sentence(model, source, message)
 
 @pytest.mark.parametrize("convention", ["input", "one-based"])
 def test_a_source_that_tells_how_it_counts_is_taken_at_its_word(model, tmp_path, convention):
-    export_gguf(everywhere(model), 0.4, tmp_path / "v.gguf", model)
+    everywhere(model).export_gguf(tmp_path / "v.gguf", model, 0.4)
     for source in (tmp_path / "v.gguf", SimpleNamespace(directions={3: VECTOR})):
         with pytest.raises(InputError, match=f"was given as '{convention}'"):
             import_vectors(source, model, convention, prompts_of(model))
 
 
 def test_a_control_vector_of_another_type_of_model_is_said(model, tmp_path, monkeypatch):
-    export_gguf(everywhere(model), 0.4, tmp_path / "v.gguf", model)
+    everywhere(model).export_gguf(tmp_path / "v.gguf", model, 0.4)
     monkeypatch.setattr(model.stack.config, "model_type", "qwen2")
     with pytest.warns(Notice, match="a model of type 'llama', and this one is of type 'qwen2'"):
         import_vectors(tmp_path / "v.gguf", model, "output", prompts_of(model))
