@@ -57,8 +57,8 @@ def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: Pr
     >>> respondents = pd.DataFrame({"model": ["one", "two"], "framing": "", "family": ""}, index=names)
     >>> respondents.index.name = "respondent"
     >>> truth = pd.DataFrame({"own correct": (rows[:, 0] + rows[:, 1] > 0) * 1.0}, ids)
-    >>> mean, panel = answers.mean(axis=1), ResponseMatrix(answers, respondents)
-    >>> labels = ProbeLabels(truth, -mean, mean, panel, ())
+    >>> panel = ResponseMatrix(answers, respondents)
+    >>> labels = ProbeLabels(truth, -answers.mean(axis=1), panel, ())
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(np.arange(120) % 6), n_bootstrap=19)
     >>> fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["lda"])["lda"]
     >>> own_or_shared(rows, fitted, task, labels)["verdict"].tolist()

@@ -21,13 +21,12 @@ class ChosenLayer:
     """One label's best layer.
 
     Attributes:
-        layer: chosen most often, over the folds. by_fold: of each fold.
+        layer: chosen most often, over the folds.
         area: AUROC on held-out topics, the layer being chosen without them.
         highest: the highest AUROC of any layer, which is too good.
     """
 
     layer: int
-    by_fold: tuple[int, ...]
     area: Area
     highest: float
 
@@ -74,4 +73,4 @@ def choose_layer(by_layer: Mapping[int, CrossFitted], label: str, draws: np.ndar
     highest = max(Concordance.of(by_layer[layer].score[:, at], truth, folds).auroc for layer in layers)
     most = Counter(chosen).most_common()
     layer = sorted(layer for layer, times in most if times == most[0][1])[0]
-    return ChosenLayer(layer, tuple(chosen), Concordance.of(score, truth, folds).area(draws), highest)
+    return ChosenLayer(layer, Concordance.of(score, truth, folds).area(draws), highest)

@@ -62,14 +62,12 @@ class ProbeLabels:
     Attributes:
         truth: index question_id, one column per label that has enough of either kind.
         difficulty: (question,) the panel's shared difficulty without the subject; higher = harder.
-        others_correct: (question,) share of the other base models that were right; nan where none is known.
         panel: without the subject's own respondents, its questions in the order of `truth`.
         own: names of the subject's own respondents.
     """
 
     truth: pd.DataFrame
     difficulty: pd.Series
-    others_correct: pd.Series
     panel: ResponseMatrix
     own: tuple[str, ...]
 
@@ -126,7 +124,7 @@ def labels_of(
     if not enough:
         raise InputError(f"no label has {least} questions of either kind; ask more questions")
     truth = pd.DataFrame(enough, index=pd.Index(questions, name="question_id")).astype(float)
-    return ProbeLabels(truth, difficulty, by_model.mean(axis=1), others, subjects)
+    return ProbeLabels(truth, difficulty, others, subjects)
 
 
 def fact_labels(store: ActivationStore, truth: Mapping[str, float], least: int = LEAST_OF_A_KIND) -> pd.DataFrame:

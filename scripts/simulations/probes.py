@@ -189,8 +189,7 @@ def own_ability(rng: np.random.Generator, shared: float, private: float) -> Foun
         index=pd.Index(names, name="respondent"),
     )
     panel = ResponseMatrix(pd.DataFrame(answers, index=truth.index), respondents)
-    others = truth[[correct_label(model) for model in models]].mean(axis=1)
-    labels = ProbeLabels(truth, shared_difficulty(panel), others, panel, ())
+    labels = ProbeLabels(truth, shared_difficulty(panel), panel, ())
     task = ProbeTask(truth, TEXTS, FOLDS, n_bootstrap=N_DRAWS)
     fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["lda"])["lda"]
     table = own_or_shared(rows, fitted, task, labels)

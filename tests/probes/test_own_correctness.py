@@ -33,9 +33,7 @@ def drawn(weight: float, seed: int = 0):
     models = [name.split(":")[0] for name in names]
     respondents = pd.DataFrame({"model": models, "framing": "", "family": ""}, index=pd.Index(names, name="respondent"))
     truth = pd.DataFrame(right, index=ids)
-    labels = ProbeLabels(
-        truth, 1 - answers.mean(axis=1), truth[[ONE, TWO]].mean(axis=1), ResponseMatrix(answers, respondents), ()
-    )
+    labels = ProbeLabels(truth, 1 - answers.mean(axis=1), ResponseMatrix(answers, respondents), ())
     topics = [f"t{place % 17}" for place in range(N)]
     texts = tuple(f"what is thing {place}?" for place in range(N))
     task = ProbeTask(truth, texts, TopicFolds.of(topics), n_bootstrap=199)

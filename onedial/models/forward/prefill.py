@@ -326,20 +326,3 @@ def _key_positions(batch: TokenBatch, n_prefix: int) -> Tensor:
 
 def _with_prefix(mask: Tensor, n_prefix: int) -> Tensor:
     return torch.cat([mask.new_ones((mask.shape[0], n_prefix)), mask], dim=1)
-
-
-def take_rows(prefilled: Prefilled, places: Sequence[int]) -> Prefilled:
-    """The prefilled questions at some places, repeats allowed."""
-    index = torch.tensor(places, device=prefilled.final.device)
-
-    def pick(tensor: Tensor) -> Tensor:
-        return tensor[index.to(tensor.device)]
-
-    kept = [entry and (pick(entry[0]), pick(entry[1])) for entry in prefilled.keys_and_values or []]
-    return replace(
-        prefilled,
-        batch=prefilled.batch.mapped(pick),
-        keys_and_values=kept or None,
-        residuals={layer: pick(stream) for layer, stream in prefilled.residuals.items()},
-        final=pick(prefilled.final),
-    )

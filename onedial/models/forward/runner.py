@@ -31,7 +31,6 @@ from onedial.models.forward.prefill import (
     run_prefix,
     steer_all,
     steer_last,
-    take_rows,
 )
 from onedial.models.forward.prefill_cache import PrefillCache
 from onedial.models.forward.residual import Edits, StreamEdit, reading, take_positions
@@ -75,10 +74,6 @@ class Runner(Protocol):
         """
         ...
 
-    def pick(self, started: Any, places: Sequence[int]) -> Any:
-        """The started prompts at some places, repeats allowed."""
-        ...
-
 
 class FastRunner:
     """Computes what does not depend on the edits once (`onedial.models.forward.prefill`).
@@ -120,9 +115,6 @@ class FastRunner:
         if len(settings) > 1:
             raise ValueError("at all positions one line of settings serves all questions")
         return steer_all(self._stack, started, edits, settings[0])
-
-    def pick(self, started: Prefilled, places: Sequence[int]) -> Prefilled:
-        return take_rows(started, places)
 
 
 @dataclass(frozen=True)
@@ -181,14 +173,6 @@ class PlainRunner:
             return torch.cat(list(halved(work, list(range(chosen.shape[1])))), dim=1)
 
         return self._by_length(started.sequences, run)
-
-    def pick(self, started: PlainStarted, places: Sequence[int]) -> PlainStarted:
-        index = torch.tensor(places, device=started.final.device)
-        return PlainStarted(
-            tuple(started.sequences[place] for place in places),
-            {layer: stream[index.to(stream.device)] for layer, stream in started.residuals.items()},
-            started.final[index],
-        )
 
     def _by_length(
         self, sequences: Sequence[Sequence[int]], run: Callable[[TokenBatch, list[int]], Tensor]
