@@ -82,7 +82,7 @@ class SharedOrOwn:
             f"Confidence and one's own correctness correlate by {mean['total']:.2f}: {mean['shared']:.2f} of it is "
             f"what all share (on {self.scales} scale{'s' if self.scales > 1 else ''}), {family if known_family else ''}"
             f"{mean['own']:+.3f} ({ends}) {whose}. {detail}"
-            f"{f' {alone} without relatives are left out.' if alone else ''}"
+            f"{f' Left out without relatives: {alone}.' if alone else ''}"
         )
 
 

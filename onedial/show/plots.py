@@ -7,12 +7,15 @@ has them. A value that is not there is not drawn; what is drawn says its name wh
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import TwoSlopeNorm
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import blended_transform_factory
@@ -26,7 +29,6 @@ from onedial.show.figure_style import (
     INK,
     PAPER,
     SMALLEST,
-    WIDTH,
     Drawing,
     family_styles,
     named,
@@ -364,30 +366,40 @@ def scatter(
         axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
     if handles:
         figure.legend(handles=handles, loc="outside lower left", ncols=per_line)
-    _write_names(axes, drawn)
+    _write_names(figure, axes, drawn)
     return Drawing(figure)
 
 
-def _write_names(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
-    """Write names beside their points, at the first of eight places that no point and no other name covers; a name
-    without such a place is left to be pointed at.
+def _write_names(figure: Figure, axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
+    """Write names beside their points, at the first of eight places that no point, line, interval or other name covers;
+    a name without such a place is left to be pointed at.
 
     Args:
         points: x, y and name ("": none) of every point of the plot.
     """
-    wide, high = 0.82 * 72 * WIDTH, 72 * 2.9  # of the axes in points, roughly: where they lie is not known before
-    to_axes = axes.transScale + axes.transLimits
-    places = to_axes.transform([(x, y) for x, y, _ in points]) * (wide, high) if points else np.empty((0, 2))
+    if not any(name for _, _, name in points):
+        return
+    figure.draw_without_rendering()  # before, it is not known where the axes lie
+    scale = 72 / figure.dpi
+    places = axes.transData.transform([(x, y) for x, y, _ in points]) * scale
+    left_end, low_end, right_end, high_end = np.asarray(axes.bbox.extents) * scale
     taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in places if np.isfinite([x, y]).all()]
+    lines = [line.get_xydata() for line in axes.lines if line.get_transform() is axes.transData]
+    lines += [way for each in axes.collections if isinstance(each, LineCollection) for way in each.get_segments()]
+    for line in lines:
+        ways = axes.transData.transform(line) * scale
+        for start, end in pairwise(ways[np.isfinite(ways).all(axis=1)]):
+            steps = np.linspace(start, end, 2 + int(np.hypot(*(end - start)) / 3))
+            taken += [(x - 1, y - 1, x + 1, y + 1) for x, y in steps]
     for (x, y), (at, value, name) in zip(places, points, strict=True):
         if not name or not np.isfinite([x, y]).all():
             continue
-        long = 0.56 * SMALLEST * len(name)
+        long = 0.62 * SMALLEST * len(name)
         for right, up in ((1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1)):
             left = x + (5 if right > 0 else -5 - long if right < 0 else -long / 2)
             low = y - SMALLEST / 2 + up * (SMALLEST if right else SMALLEST + 2)
             box = (left, low, left + long, low + SMALLEST + 1)
-            inside = box[0] >= 0 and box[2] <= wide and box[1] >= 0 and box[3] <= high
+            inside = box[0] >= left_end and box[2] <= right_end and box[1] >= low_end and box[3] <= high_end
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
                 align = {1: "left", -1: "right", 0: "center"}[right]

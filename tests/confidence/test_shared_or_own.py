@@ -80,7 +80,7 @@ def test_models_without_relatives_are_left_out_of_the_mean_and_said():
     assert result.models.loc["c4", "verdict"] == NO_KIN
     assert np.isnan(result.models.loc["c4", "p_adjusted"])
     assert (result.mean["n_models"], result.mean["n_named"]) == (4, 0)
-    assert "1 without relatives" in result.sentence()
+    assert "without relatives: 1" in result.sentence()
     alone = shared_or_own(sure, right, pd.Series(list("vwxyz"), sure.columns), n_bootstrap=20)
     assert alone.mean["n_models"] == 5
     assert "own or the family's" in alone.sentence()

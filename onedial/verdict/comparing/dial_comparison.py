@@ -85,7 +85,7 @@ class DialComparison:
         chosen = f"; chosen on the fitting split: {gains[self.chosen]}" if self.chosen not in ("", best) else ""
         return (
             f"At equal yes rates {better} of {len(others)} dials order the questions more as the targets do than "
-            f"a threshold shift does, and {worse} less so: best {gains[best]}{chosen}. "
+            f"a threshold shift does, and {worse} less so. Best: {gains[best]}{chosen}. "
             f"The rates differ by up to {others['apart'].max():.2f} on the test questions.{self._void()}"
         )
 
