@@ -3,7 +3,7 @@
 The interval over topics takes the probes as they are. But the probe that judges one fold was trained on the others, and
 the other way round: each pair of questions of different folds enters twice, once with the one as training and once with
 the other. Of a label that does not read, the AUROC of five folds therefore varies with about the root of 2 times the
-standard deviation that the interval knows of, and the interval leaves out .5 in 15 to 20 of 100 cases
+standard deviation that the interval knows of, and the interval leaves out .5 in 12 to 16 of 100 cases
 (scripts/simulate.py probes). Shuffling the label within topics and fitting again has no such gap:
 
     p = (1 + copies whose AUROC is at least the label's) / (1 + copies)

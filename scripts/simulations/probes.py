@@ -17,19 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels.panels import ResponseMatrix
 from onedial.stats.arrays import Floats
-from probes.directions.contrast import StatementStreams, read_without_labels
-from probes.directions.erasure import erasure_table
-from probes.directions.geometry import cross_evaluation
 from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
-from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.fitting.measure import ProbeTask, measure_layer
 from probes.fitting.nested import added_test
 from probes.fitting.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
-from probes.own_correctness import own_or_shared
 from probes.residualise import beyond_known, beyond_shared
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
@@ -126,82 +120,8 @@ def small_topics(rng: np.random.Generator, shift: float, per_topic: int, wording
     return {"reads (p)": reads_by_chance(auroc, copies), "adds to the words (p)": adds.p, "mean AUROC": auroc}
 
 
-def another_label(rng: np.random.Generator, cosine: float, effect: float) -> Found:
-    """The probe of one label on another (cross-evaluation), and what the other loses when the one is erased."""
-    rows, labels = streams(rng, pair_of_directions(rng, cosine), 1.5, effect)
-    task = task_of(labels, ["a", "b"])
-    fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["ridge"])["ridge"]
-    cross = cross_evaluation(fitted, task.draws, ["a"], ["b"]).iloc[0]
-    lost = erasure_table(rows, task, fitted, ["a"], ["b"]).iloc[0]
-    return {
-        "cross-evaluation off .5": off(0.5, cross["low"], cross["high"]),
-        "lost to erasure off 0": off(0.0, lost["lost_low"], lost["lost_high"]),
-        "mean AUROC of the other label": cross["auroc"],
-        "mean lost": lost["lost"],
-    }
-
-
-def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> Found:
-    """200 statements in 20 topics: truth of this strength, a negation that turns it round or does not."""
-    n, n_topics = 200, 20
-    folds = TopicFolds.of([f"t{place % n_topics}" for place in range(n)])
-    true = (rng.random(n) < 0.5).astype(float)
-    axis, answer, polarity = (unit(vector) for vector in rng.standard_normal((3, D_MODEL)))
-    topics = 0.3 * rng.standard_normal((n_topics, D_MODEL))[folds.topic]
-
-    def said(turned: bool) -> StatementStreams:
-        holds = np.stack([true, 1 - true if turned else true], axis=1)
-        signs = (2 * holds - 1)[:, :, None] * np.array([1.0, -1.0])
-        streams = rng.standard_normal((n, 2, 2, D_MODEL)) + topics[:, None, None] + truth * signs[..., None] * axis
-        streams[:, :, 0] += 3 * answer
-        streams[:, 1] += 3 * polarity
-        return StatementStreams(streams, true, folds)
-
-    readings = read_without_labels(said(understood), topic_draws(n_topics, N_DRAWS)).set_index("method")
-    streams = {f"{method}: AUROC off .5": off(0.5, row["low"], row["high"]) for method, row in readings.iterrows()}
-    streams["supervised: reads (p)"] = readings.loc["supervised", "p_reads"]
-    for method in ("ccs", "polar ccs"):
-        streams |= {
-            f"mean {name.replace('_', ' ')}, {method}": float(readings.loc[method, name])
-            for name in ("polar_gap", "contradiction")
-        }
-    return streams
-
-
-def own_ability(rng: np.random.Generator, shared: float, private: float) -> Found:
-    """A stream that holds the shared difficulty, and what the subject alone knows, with these strengths.
-
-    The panel (4 base models in 3 framings) measures the difficulty with noise of its own.
-    """
-    ease = rng.standard_normal(N_QUESTIONS) + 0.3 * rng.standard_normal(N_TOPICS)[FOLDS.topic]
-    secret, rows = rng.standard_normal(N_QUESTIONS), rng.standard_normal((N_QUESTIONS, D_MODEL))
-    rows[:, 0] += 2 * shared * ease
-    rows[:, 1] += 2 * private * secret
-    models = [f"model {place}" for place in range(4)]
-    right = {OWN_CORRECT: ease + private * secret + rng.logistic(0, 0.6, N_QUESTIONS) > 0}
-    right |= {correct_label(model): ease + rng.logistic(0, 0.6, N_QUESTIONS) > 0 for model in models}
-    truth = pd.DataFrame(right).astype(float)
-    truth.index = pd.Index([f"q{place}" for place in range(N_QUESTIONS)], name="question_id")
-    names = [f"{model}, {framing}" for model in models for framing in "abc"]
-    answers = {name: (ease + rng.standard_normal(N_QUESTIONS) > 0).astype(float) for name in names}
-    respondents = pd.DataFrame(
-        {"model": [name.split(",")[0] for name in names], "framing": "", "family": ""},
-        index=pd.Index(names, name="respondent"),
-    )
-    panel = ResponseMatrix(pd.DataFrame(answers, index=truth.index), respondents)
-    labels = ProbeLabels(truth, shared_difficulty(panel), panel, ())
-    task = ProbeTask(truth, TEXTS, FOLDS, n_bootstrap=N_DRAWS)
-    fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["lda"])["lda"]
-    table = own_or_shared(rows, fitted, task, labels)
-    itself, other = table[table["own"]].iloc[0], table[~table["own"]].iloc[0]
-    return {
-        "own: more than what is shared (p)": itself["p_beyond"],
-        "another model: more than what is shared (p)": other["p_beyond"],
-    }
-
-
 def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: float, noise: float, kinds: int) -> Found:
-    """The test by itself: a stream as in `own_ability`, others who measure the ease with this noise.
+    """A stream that holds the shared ease, and what the subject alone knows; others measure the ease with this noise.
 
     With two kinds of ease (of saying yes, and of being right; they correlate at .6) the stream holds both, the
     respondents' yes measures the one and the correctness of four models the other, which is the subject's.
@@ -280,7 +200,7 @@ def grid(draw: Callable[..., dict[str, float]], **axes: Sequence[Any]) -> Settin
     return each(draw, *(dict(zip(axes, values, strict=True)) for values in product(*axes.values())))
 
 
-TOPIC_EFFECTS, COSINES = (0.0, 0.5, 1.0), (0.0, 0.3, 0.6)
+TOPIC_EFFECTS = (0.0, 0.5, 1.0)
 CASES: dict[str, Settings] = {
     "coverage": grid(coverage, effect=TOPIC_EFFECTS),
     "added": grid(added, gain=(0.0, 0.3, 0.5), effect=TOPIC_EFFECTS),
@@ -295,15 +215,6 @@ CASES: dict[str, Settings] = {
             for shift in (0.0, 3.0)
         ),
     ),
-    "another label": grid(another_label, cosine=COSINES, effect=(0.3,)),
-    "statements": each(
-        without_labels,
-        *(
-            {"truth": truth, "understood": understood}
-            for truth, understood in ((0.0, True), (0.5, True), (0.5, False), (1.0, True))
-        ),
-    ),
-    "own ability": grid(own_ability, shared=(0.0, 1.0), private=(0.0, 1.0)),
     "beyond": each(
         beyond_what_is_shared,
         *(
@@ -316,7 +227,7 @@ CASES: dict[str, Settings] = {
 """Group -> what is planted, and how a sample is drawn."""
 
 SAMPLES = 500
-SLOW = ("one label", "another label", "statements", "own ability")
+SLOW = ("one label",)
 """Groups of which a sample takes longer than a tenth of a second: half as many are drawn."""
 
 
