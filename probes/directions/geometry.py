@@ -160,7 +160,8 @@ def transfer_table(
 
     Returns:
         Columns `probe, label, auroc, low, high, null_low, null_high, p, n`: AUROC with its 95% interval over the other
-        set's topics; the middle 95% of the null; p, two-sided, the share of the null at least as far from its median.
+        set's topics, a little narrow (`probes.fitting.concordance`); the middle 95% of the null; p, two-sided, the
+        share of the null at least as far from its median.
 
     Raises:
         InputError: the two sets have streams of different widths.
