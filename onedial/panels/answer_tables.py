@@ -100,7 +100,6 @@ def long_table(
     respondents, ids = _respondents_of(table, about), question_ids(table)
     _refuse_no_respondents(table, [name for name in respondents if name not in known])
     _refuse_summaries(table)
-    _refuse_other_kinds(table, respondents)
     _refuse_computed(table, [name for name in respondents if name not in known])
     is_named = bool({"question_id", "id"} & held)
     asked = ids if is_named else table.parse("question", clean_text, "write the question as text")
@@ -335,23 +334,6 @@ def _refuse_summaries(table: Table) -> None:
             raise InputError(
                 f"{table.where(row)} is called {called!r}, like what sums up answers or tells of respondents; delete "
                 "it, or give the question another id"
-            )
-
-
-def _refuse_other_kinds(table: Table, respondents: Sequence[str]) -> None:
-    """Raise InputError at a row whose answers are words where all others are numbers, or the other way round, of every
-    respondent: it tells of respondents, or sums up."""
-    if len(respondents) < 2 or len(table.frame) < 3:
-        return
-    words = table.frame[list(respondents)].map(word_of)
-    is_word = words.isin([word for word in TRUTH if not word.isdigit()]).to_numpy()
-    is_blank_cell = (words == "").to_numpy()
-    for kind, other in ((is_word, ~is_word & ~is_blank_cell), (~is_word & ~is_blank_cell, is_word)):
-        alone = kind & (kind.sum(axis=0) == 1) & (other.sum(axis=0) > 1)
-        for row in np.flatnonzero((alone | is_blank_cell).all(axis=1) & alone.any(axis=1)):
-            raise InputError(
-                f"{table.where(int(row))} holds answers of another kind than all other rows; delete the row if it is "
-                "about the respondents, or write its answers as in the others"
             )
 
 

@@ -170,7 +170,6 @@ REFUSED = {
     "steps": ("id,model,step,said_yes\nq1,a,1,1\nq1,a,2,0\n", "other values of 'step'; "),
     "total": ("question_id,a,b\nq1,1,0\nTotal:,1,0\n", "line 3 is called 'Total:'"),
     "total as text": ("question,a,b\nWho?,1,0\nMittelwert,1,0\n", "line 3 is called 'Mittelwert'"),
-    "row about models": ("question_id,a,b\nreasoning,yes,no\nq1,1,0\nq2,0,1\n", "line 2 holds answers of another"),
     "mean in long": (f"{LONG}\nq1,a,1\nq1,mean,1\nq1,Gold,1\n", "respondents 'mean', 'Gold'.*delete their rows"),
     "majority": ("id,a,majority,Has Image\nq1,1,0,1\n", "--about 'majority,Has Image', or list"),
     "1_0": ("question_id,a\nq1,0_1\n", "holds '0_1'"),

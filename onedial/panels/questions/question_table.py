@@ -53,7 +53,7 @@ class Options(NamedTuple):
         places = [place for place, text in enumerate(texts) if text is not None]
         names = [str(clean_text(label)) for label in labels]
         if not may_lack and places != list(range(len(places))):
-            raise ValueError("a blank option")
+            raise ValueError(f"option {next(n for n, text in enumerate(texts, 1) if text is None)} is blank")
         if len(names) <= max(places, default=-1):
             raise ValueError(f"{len(places)} options and {len(names)} labels")
         kept = (tuple(str(texts[place]) for place in places), tuple(names[place] for place in places))
