@@ -18,7 +18,8 @@ without a cache. Lengths pass the thresholds of the tiny config (windows, chunks
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,10 +142,9 @@ def sizes_of(kind: str) -> dict[str, Any]:
     return {name: value for name, value in ANY.items() if name in known}
 
 
-def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -> Any:
-    """The definition of a steered answer: the model's own logits at the end of one prompt that is run alone, while a
-    bare hook adds `push` to what a block puts out, at the `last` position or at `all`."""
-    import torch
+@contextmanager
+def hooked(block: Any, push: Any, at: str) -> Iterator[None]:
+    """Meanwhile a bare hook adds `push` to what a block puts out, at the `last` position or at `all`."""
 
     def hook(module: Any, args: Any, output: Any) -> Any:
         stream = (output[0] if isinstance(output, tuple) else output).clone()
@@ -153,10 +153,17 @@ def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -
 
     handle = block.register_forward_hook(hook)
     try:
-        with torch.no_grad():
-            return hf(input_ids=torch.tensor([ids], device=hf.device), use_cache=False).logits[0, -1]
+        yield
     finally:
         handle.remove()
+
+
+def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -> Any:
+    """The definition of a steered answer: the model's own logits at the end of one prompt, run alone and `hooked`."""
+    import torch
+
+    with hooked(block, push, at), torch.no_grad():
+        return hf(input_ids=torch.tensor([ids], device=hf.device), use_cache=False).logits[0, -1]
 
 
 # ---- one type --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 One command: it writes a checkpoint of Mistral 7B's shape with random weights in bfloat16 (14.5 GB), tries it, and
 deletes it.
 
-    python scripts/seven_billion.py /disk/seven                                  # two cores: under an hour, 17 GB
+    python scripts/seven_billion.py /disk/seven                                  # two cores: a quarter of an hour, 17 GB
     python scripts/seven_billion.py /disk/small --small                          # the same in small: seconds
     python scripts/seven_billion.py /disk/seven --steps bare,load,proof          # some of it; the checkpoint stays
 
@@ -11,10 +11,12 @@ bare     transformers alone: from_pretrained, then a plain forward of 41 tokens
 load     load_model, in this process after it; `load again` and `bare again` in the other order, since 14.5 GB do not
          stay in memory beside themselves
 proof    the fast paths compared with plain hooks, in plain forwards of 41 tokens
-margins  of twelve questions, and against a bare forward of each prompt
+margins  of twelve questions, and against a bare forward of each prompt; beside it what bfloat16 itself comes to: a bare
+         forward against one of the same prompt behind paddings
 vector   of six texts and six others, at the middle layer
 sweep    three magnitudes of it at the answer, and against a bare hook on each prompt
-texts    four steered at every position, eight tokens each: as many as a bare hook writes the same
+texts    four steered at every position, eight tokens each: how far, in nats, a token's log-probability is off that by a
+         bare hook which reads the whole text, and how far that hook is off itself behind paddings
 
 `table.json` and the table that is printed hold seconds, ratios and differences (of margins, in the largest one). The
 weights of yes and no are made long, so that random answers can be read. What it needs of the disk is looked at first.
@@ -25,12 +27,12 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from architectures import hooked_logits
+from architectures import hooked
 from gpu_acceptance import MISTRAL_7B
 
 from onedial.core.command_line import run_command
@@ -41,6 +43,7 @@ from onedial.core.run.manifest import machine
 
 SMALL = dict(hidden_size=128, intermediate_size=256, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2)
 PLAIN_TOKENS, N_QUESTIONS, MAGNITUDES, N_TEXTS, N_NEW = 41, 12, (-0.2, 0.0, 0.2), 4, 8
+N_PADDINGS = 8
 LONGER = 16.0
 """So many times as long are the unembeddings of yes and no."""
 ROOM = 1.1
@@ -147,10 +150,11 @@ class Trial:
         from onedial.models.forward.activations import read_activations
 
         read, seconds = timed(lambda: read_activations(self.model, self.prompts, []))
-        off = self._off({0.0: read.margin.tolist()})
+        padded = [self._margin(ids, 0.0, N_PADDINGS) for ids in self.prompts.sequences]
         return {
             "seconds": seconds,
-            "off a bare forward": off,
+            "off a bare forward": self._off({0.0: read.margin.tolist()}),
+            "a bare forward off itself": self._off({0.0: padded}),
             "read": int(read.read.sum()),
             **self._in_forwards(seconds),
         }
@@ -172,11 +176,19 @@ class Trial:
 
     def texts(self) -> Figures:
         """At every position."""
-        asked = [f"Tell me about {thing}." for thing in THINGS[:N_TEXTS]]
+        import torch
+
+        from onedial.models.writing import generate
+
+        prompts = self.model.token_ids([f"Tell me about {thing}." for thing in THINGS[:N_TEXTS]])
         push = self.pushed.at("all") * MAGNITUDES[-1]
-        texts, seconds = timed(lambda: self.model.generate(asked, push, max_new_tokens=N_NEW))
-        same = sum(text == self._written(prompt) for text, prompt in zip(texts, asked, strict=True))
-        return {"seconds": seconds, "same as by a bare hook": f"{same} of {N_TEXTS}"}
+        texts, seconds = timed(lambda: generate(self.model, prompts, N_NEW, push=push, n_top=0))
+        off = itself = 0.0
+        for ids, text in zip(prompts, texts, strict=True):
+            tokens, log_p = [each.token for each in text.tokens], torch.tensor([each.log_p for each in text.tokens])
+            bare, padded = (self._log_p(ids, tokens, n_paddings) for n_paddings in (0, N_PADDINGS))
+            off, itself = max(off, float((log_p - bare).abs().max())), max(itself, float((padded - bare).abs().max()))
+        return {"seconds": seconds, "off a bare hook": off, "a bare hook off itself": itself}
 
     # ---- what they are made of -----------------------------------------------------------------------------------
 
@@ -205,32 +217,36 @@ class Trial:
     def _in_forwards(self, seconds: float) -> Figures:
         return {"plain forwards": seconds / self.plain_seconds} if self.plain_seconds == self.plain_seconds else {}
 
-    def _bare(self, ids: list[int], magnitude: float, at: str) -> Any:
+    def _bare(self, ids: list[int], magnitude: float, at: str, n_paddings: int) -> Any:
+        """Logits of each position of one prompt alone, behind paddings that are masked, under a bare hook."""
         import torch
 
         layer, push = 0, torch.zeros(self.model.d_model)
         if magnitude:
             layer, push = self.pushed.layer, self.pushed.direction * (magnitude * self.pushed.residual_norm)
-        return hooked_logits(self.model.hf, self.model.stack.layers[layer], ids, push, at).float()
+        padded, mask = torch.tensor([[0] * n_paddings + ids]), torch.tensor([[0] * n_paddings + [1] * len(ids)])
+        places = (mask.cumsum(1) - 1).clamp(min=0)
+        with hooked(self.model.stack.layers[layer], push, at), torch.no_grad():
+            output = self.model.hf(padded, attention_mask=mask, position_ids=places, use_cache=False)
+        return output.logits[0, n_paddings:].float()
+
+    def _margin(self, ids: Sequence[int], magnitude: float, n_paddings: int = 0) -> float:
+        logits, tokens = self._bare(list(ids), magnitude, "last", n_paddings)[-1], self.prompts.tokens
+        return float(logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0))
+
+    def _log_p(self, ids: list[int], tokens: list[int], n_paddings: int) -> Any:
+        """Of each token that is written after a prompt."""
+        logits = self._bare(ids + tokens[:-1], MAGNITUDES[-1], "all", n_paddings)[len(ids) - 1 :]
+        return logits.log_softmax(1)[range(len(tokens)), tokens]
 
     def _off(self, margins: dict[float, list[float]]) -> float:
         """The largest difference from bare hooks, in the largest margin."""
-        tokens, largest, off = self.prompts.tokens, 0.0, 0.0
+        largest, off = 0.0, 0.0
         for magnitude, ours in margins.items():
             for ids, margin in zip(self.prompts.sequences, ours, strict=True):
-                logits = self._bare(list(ids), magnitude, "last")
-                bare = (logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)).item()
+                bare = self._margin(ids, magnitude)
                 largest, off = max(largest, abs(bare)), max(off, abs(bare - margin))
         return off / largest
-
-    def _written(self, prompt: str) -> str:
-        (ids,) = self.model.token_ids([prompt])
-        begun = len(ids)
-        for _ in range(N_NEW):
-            ids.append(int(self._bare(ids, MAGNITUDES[-1], "all").argmax()))
-            if ids[-1] == self.model.tokenizer.eos_token_id:
-                break
-        return str(self.model.tokenizer.decode(ids[begun:], skip_special_tokens=True))
 
 
 STEPS: dict[str, Callable[[Trial], Figures]] = {

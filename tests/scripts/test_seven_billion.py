@@ -16,7 +16,7 @@ def test_a_small_checkpoint_passes(tmp_path, monkeypatch):
     assert table["proof"]["allowed"] == ["all", "last"]
     assert table["margins"]["read"] == seven_billion.N_QUESTIONS
     assert max(table["margins"]["off a bare forward"], table["sweep"]["off a bare hook"]) < 0.1
-    assert table["texts"]["same as by a bare hook"].startswith(f"{seven_billion.N_TEXTS} of")
+    assert table["texts"]["off a bare hook"] < 0.2
     assert not (tmp_path / "checkpoint").exists()
 
 
