@@ -3,7 +3,7 @@
 One command: it writes a checkpoint of Mistral 7B's shape with random weights in bfloat16 (14.5 GB), tries it, and
 deletes it.
 
-    python scripts/seven_billion.py /disk/seven                                  # two cores: a quarter of an hour, 17 GB
+    python scripts/seven_billion.py /disk/seven                                  # two cores: fifteen minutes, 17 GB
     python scripts/seven_billion.py /disk/small --small                          # the same in small: seconds
     python scripts/seven_billion.py /disk/seven --steps bare,load,proof          # some of it; the checkpoint stays
 
