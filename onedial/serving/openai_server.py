@@ -162,7 +162,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
         about = {"id": f"chatcmpl-{next(numbers)}", "created": int(time.time()), "model": body.model}
         if body.stream:
             return _streamed(queue, requests[0], about, body)
-        answers = await _answers(queue, requests, http)
+        answers = await answers_to(queue, requests, http)
         choices = [
             {
                 "index": index,
@@ -188,7 +188,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
             if len(requests) > 1 or body.echo:
                 raise InputError("several prompts, or an echo, cannot be streamed; ask without stream")
             return _streamed(queue, requests[0], about, body)
-        answers = await _answers(queue, requests, http)
+        answers = await answers_to(queue, requests, http)
         choices = [
             {
                 "index": index,
@@ -206,17 +206,17 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
 # ---- waiting for answers ---------------------------------------------------------------------------------------------
 
 
-async def _answers(queue: RequestQueue, requests: Sequence[Asked], http: Request) -> list[Written]:
+async def answers_to(queue: RequestQueue, requests: Sequence[Asked], http: Request) -> list[Written]:
     """All answers; where the client leaves before, its places are freed."""
     tickets: list[Ticket] = []
     try:
         for each in requests:
             tickets.append(queue.ask(each))
-        answers = asyncio.gather(*(asyncio.wrap_future(ticket.answer) for ticket in tickets))
+        answers = asyncio.gather(*(asyncio.wrap_future(each.answer) for each in tickets), return_exceptions=True)
         while not (await asyncio.wait([answers], timeout=SECONDS_TO_NOTICE))[0]:
             if await http.is_disconnected():
                 raise HTTPException(499, "the client has left")
-        return await answers
+        return [ticket.answer.result() for ticket in tickets]
     finally:
         for ticket in tickets:
             ticket.leave()

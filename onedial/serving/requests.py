@@ -178,12 +178,12 @@ class RequestQueue:
                 return None
             kind = self._waiting[0].request.kind
             alike = [each for each in self._waiting if each.request.kind == kind]
-            longest = max(len(each.request.token_ids) + each.request.max_tokens for each in alike)
-            alone = self.dial.model.writes_alone(longest)
-            batch = alike[: 1 if alone else questions_per_batch(self.dial.model.stack, longest)]
-            for each in batch:
-                self._waiting.remove(each)
-            return batch
+        longest = max(len(each.request.token_ids) + each.request.max_tokens for each in alike)
+        alone = self.dial.model.writes_alone(longest)  # compares paths when first asked, while others may still come
+        batch = alike[: 1 if alone else questions_per_batch(self.dial.model.stack, longest)]
+        with self._changed:
+            self._waiting = deque(each for each in self._waiting if each not in batch)
+        return batch
 
     def _write_all(self, batch: list[Ticket]) -> list[Written]:
         """Halved for as long as it does not fit into memory."""

@@ -1,6 +1,7 @@
 """A served setting is the model at that setting, text by text and number by number, whoever asks and beside whom."""
 
 import asyncio
+import gc
 import json
 import math
 import threading
@@ -11,12 +12,13 @@ import pytest
 import torch
 from fake_vllm import FakeVllm
 from fastapi.testclient import TestClient
+from starlette.exceptions import HTTPException
 from tiny_models import tiny_model, vectors_at
 
 from onedial.core.errors import InputError
 from onedial.serving.dial import Dial
 from onedial.serving.engine_queue import queue_of
-from onedial.serving.openai_server import TicketedStream, server_of
+from onedial.serving.openai_server import TicketedStream, answers_to, server_of
 from onedial.serving.requests import Request, RequestQueue, Ticket, Written, until
 from steering.engines.writer import EngineError, Vllm
 from steering.interventions import Intervention
@@ -116,6 +118,29 @@ def test_a_stream_that_fails_says_so(dial, monkeypatch):
     with TestClient(server_of(dial)) as client:
         events = client.post("/v1/chat/completions", json=chat_body(CHATS[0], stream=True)).text
     assert json.loads(events.removeprefix("data: "))["error"]["code"] == 500
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_request_that_ends_early_leaves_no_noise(gone, caplog):
+    """Neither where its client has left, nor where one of its choices fails."""
+    tickets = []
+
+    class Queue:
+        def ask(self, request):
+            tickets.append(Ticket(request))
+            if not gone:
+                tickets[-1].answer.set_exception(ZeroDivisionError())
+            return tickets[-1]
+
+    class Http:
+        async def is_disconnected(self):
+            return True
+
+    with pytest.raises(HTTPException if gone else ZeroDivisionError):
+        asyncio.run(answers_to(Queue(), [Request([1])] * 2, Http()))
+    gc.collect()
+    assert [each.answer.cancelled() for each in tickets] == [gone] * 2
+    assert not caplog.records
 
 
 def test_a_ticket_leaves_with_a_client_that_never_listened():
