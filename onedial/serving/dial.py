@@ -4,7 +4,6 @@ A setting is a magnitude in the dial's unit; 0 is the unsteered model. By its na
 is magnitude 0, so that one server answers at every setting; settings of one model are one base model.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -55,7 +54,7 @@ class Dial:
         (-0.25, 0.0)
 
         Raises:
-            InputError: another model, or what follows @ is no number.
+            InputError: another model, or what follows @ is no number; whether it is finite is for `push` to say.
         """
         base, _, setting = name.removeprefix(self.name).partition("@")
         if not name.startswith(self.name) or base:
@@ -63,12 +62,9 @@ class Dial:
         if not setting and "@" not in name:
             return 0.0
         try:
-            magnitude = float(setting)
+            return float(setting)
         except ValueError:
-            magnitude = math.nan
-        if not math.isfinite(magnitude):
-            raise InputError(f"{name!r}: what follows @ must be a number, as in {self.name + '@0.2'!r}")
-        return magnitude
+            raise InputError(f"{name!r}: what follows @ must be a number, as in {self.name + '@0.2'!r}") from None
 
     @property
     def scores_given_texts(self) -> bool:

@@ -217,6 +217,8 @@ async def answers_to(queue: RequestQueue, requests: Sequence[Asked], http: Reque
             if await http.is_disconnected():
                 raise HTTPException(499, "the client has left")
         return [ticket.answer.result() for ticket in tickets]
+    except asyncio.CancelledError:
+        raise HTTPException(503, "the server is ending") from None
     finally:
         for ticket in tickets:
             ticket.leave()

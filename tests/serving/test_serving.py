@@ -220,7 +220,7 @@ def _tokens(dial, ids, magnitude, n=3):
         ({"model": "tiny@much"}, "must be a number"),
         ({"model": "other"}, "not served here"),
         ({"model": "tinyer@1"}, "not served here"),
-        ({"model": "tiny@nan"}, "must be a number"),
+        ({"model": "tiny@nan"}, "finite"),
         ({"tools": [{"type": "function"}]}, "'tools'"),
         ({"top_p": 0.5}, "'top_p'"),
         ({"messages": []}, "messages"),
