@@ -76,6 +76,8 @@ def long_table(
             respondent is called like a question, what tells of one, or a sum.
     """
     table, turned, of_people = _of_qualtrics(table, turned)
+    if turned and columns:
+        raise InputError(f"{table.path} is turned, so that no other column has a part; leave columns out")
     if turned:
         return _turned(table, turned, [*about, *of_people], answer, known)
     table = _under_our_names(table, columns)
@@ -118,6 +120,8 @@ def _turned(
     table: Table, column: str, about: Sequence[str], answer: str, known: Collection[str]
 ) -> tuple[Table, pd.DataFrame]:
     """A table with a row for each respondent; headers of several words are the questions' texts."""
+    ours = {theirs: name for name, theirs in table.theirs.items()}
+    about = [ours.get(name, name) for name in about]
     table.require(column, *about)
     respondents = table.parse(column, name_of, "name the respondent")
     refuse_repeats(table, pd.DataFrame({"respondent": respondents}), "keep one row of each respondent")
@@ -133,9 +137,8 @@ def _turned(
     questions = pd.DataFrame({"question": ids} if all(" " in name for name in ids) else None, index=ids)
     frames = [pd.DataFrame({"question_id": name, "respondent": respondents, answer: table.frame[name]}) for name in ids]
     stood_in = [name for name in ids for _ in table.places]
-    return Table(
-        table.path, pd.concat(frames, ignore_index=True), table.places * len(ids), table.unit, stood_in
-    ), questions
+    long = pd.concat(frames, ignore_index=True)
+    return replace(table, frame=long, places=table.places * len(ids), stood_in=stood_in), questions
 
 
 def _of_qualtrics(table: Table, turned: str) -> tuple[Table, str, list[str]]:

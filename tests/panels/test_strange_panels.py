@@ -250,6 +250,16 @@ def test_exports_of_surveys_are_read_by_the_first_remedy(tmp_path, program):
     assert panel.answers.loc[asked].fillna(-1).to_dict("list") == {"R_1": [1, 0], "R_2": [0, -1]}
 
 
+def test_a_question_of_qualtrics_is_left_out_by_its_name(tmp_path):
+    """As the refusal names it, though its text has a comma."""
+    text = SURVEYS["Qualtrics"].replace("R_1,Yes,No", "R_1,Yes,Not today")
+    with pytest.raises(InputError, match="line 4, column 'Q2' holds 'Not today'"):
+        panel_of(tmp_path, text)
+    assert list(panel_of(tmp_path, text, about=["Q2"]).answers.index) == ["Can you sing?"]
+    with pytest.raises(InputError, match="leave columns out"):
+        panel_of(tmp_path, text, columns={"question_id": "Q2"})
+
+
 @pytest.mark.parametrize("name", ["row", "column", "rounded"])
 def test_means_are_told_by_their_numbers(tmp_path, name):
     """Of a row or column with any name; listed in respondents.csv, the column is a respondent."""
