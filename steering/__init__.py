@@ -10,7 +10,8 @@
     probe_layers(read_activations(model, texts), labels)         # where in depth the labels 1 and 0 can be read
     joy.project(model, texts, labels)                            # whether the direction tells other texts apart
     joy.write(model, texts, [-0.3, 0, 0.3])                      # what is written at three strengths
-    dose_response(model, joy, ["Was it good or bad?"], answers=("good", "bad"))  # beside ten random directions
+    asked = ["Is rain good or bad? Answer with good or bad."]    # ... and more
+    dose_response(model, joy, asked, answers=("good", "bad"))    # beside ten random directions; or score=function
     joy.at("all").export_gguf("joy.gguf", model, 0.3)            # for repeng and llama.cpp
 
 A magnitude of 0.3 adds 0.3 median residual norms; layers count from 0 and mean a block's output. Anything is steered by

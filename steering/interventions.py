@@ -144,6 +144,8 @@ class Scalable(Summable):
     def export_gguf(self, path: Path | str, model: OpenModel, magnitude: float) -> None:
         """Write so much of it as a control vector for repeng and llama.cpp; as `Push.export_gguf`.
 
+            vector.at("all").export_gguf("vector.gguf", model, 0.3)
+
         >>> import tempfile
         >>> from onedial import load_model
         >>> from steering import vector_from_texts

@@ -256,8 +256,14 @@ def dose_response(
 
 
 def _say_if_still(result: SweepResult, intervention_id: str) -> None:
-    """Notice that no answer is another one at another magnitude."""
+    """Notice that most answers are unread, or that none is another one at another magnitude."""
     margins = result.margins(intervention_id)
+    if (unread := float(margins.isna().to_numpy().mean())) > 0.5:
+        notice(
+            f"{unread:.0%} of the answers along {intervention_id} are unread, since the model begins with neither; "
+            "let the question ask for one of them, or give score=, which takes whatever is written"
+        )
+        return
     yes = (margins > 0).where(margins.notna()).astype(float)
     if margins.shape[1] > 1 and not (yes.max(axis=1) > yes.min(axis=1)).any():
         notice(

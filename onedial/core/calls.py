@@ -39,7 +39,7 @@ def says_how(function: F) -> F:
 def _example(function: Callable[..., Any]) -> str:
     """The first call of it in its docstring; without any, its signature."""
     examples = re.sub(r"^ *(>>>|\.\.\.) ", "", function.__doc__ or "", flags=re.MULTILINE)
-    parts = re.split(rf"([\w.]*\b{function.__name__}\()", examples, maxsplit=1)
+    parts = re.split(rf"((?:[\w.]+\([^()]*\))*[\w.]*\b{function.__name__}\()", examples, maxsplit=1)
     depth = 1
     for end, letter in enumerate(parts[2] if len(parts) == 3 else ""):
         depth += {"(": 1, ")": -1}.get(letter, 0)

@@ -209,6 +209,7 @@ def dose(_: Any, stored: Contents) -> Drawing:
         ],
         f"magnitude ({stored.unit})",
         ticks=stored["matches"]["yes_rate"].dropna() if stored.sweep.has_panel else (),
+        below=not controls.empty,
     )
     if not controls.empty:
         kinds = ", ".join(f"{n} {role}" if n > 1 else role for role, n in crossing.items())

@@ -17,7 +17,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
 from steering.planning.magnitudes import coarse_grid, read_magnitudes
-from steering.sweeping import sweep
+from steering.sweeping import SweepResult, _say_if_still, sweep
 from steering.vectors import extract_vector, random_vector
 
 TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
@@ -99,6 +99,15 @@ def test_magnitudes_far_outside_what_was_seen_are_said_to_be(model, vector, recw
     assert not [each for each in recwarn if issubclass(each.category, Notice)]
     with pytest.warns(Notice, match="far outside what was seen"):
         sweep(model, vector, TEXTS, [0.0, 4 * vector.seen])
+
+
+def test_answers_that_are_hardly_read_are_said_to_be():
+    """Not that larger magnitudes would turn them."""
+    rows = [(f"q{row}", "v", magnitude, 1.0, 0.01) for row in range(4) for magnitude in (-0.2, 0.2)]
+    table = pd.DataFrame(rows, columns=["question_id", "intervention_id", "magnitude", "margin", "mass"])
+    with pytest.warns(Notice, match="100% of the answers along v are unread") as notices:
+        _say_if_still(SweepResult(table), "v")
+    assert len(notices) == 1
 
 
 def test_questions_that_are_one_prompt_to_the_model_are_refused(model):
