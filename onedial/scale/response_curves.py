@@ -17,9 +17,12 @@ from scipy.special import log_ndtr
 
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.stats.arrays import Booleans, Floats, Integers
+from onedial.stats.level import Z_95
 
 STEEPEST = float(np.sqrt(MAX_COMMUNALITY / (1 - MAX_COMMUNALITY)))  # the slope of a loading of sqrt(.995)
 UNUSED = -40.0  # the cut of a category that a respondent never uses
+SALIENT = 0.3
+"""A loading below which a variable is usually said not to belong to a factor."""
 _MOST = 600.0
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -76,6 +79,17 @@ class Curves:
 def slope_of(loading: Floats) -> Floats:
     """loading / sqrt(1 - loading^2), of loadings within +-sqrt(.995)."""
     return loading / np.sqrt(1 - loading**2)
+
+
+def answers_other_way(loading: Floats, error: Floats) -> Booleans:
+    """Who answers the other way round: a loading of -`SALIENT` or less, whose 95% interval lies below 0.
+
+    At its bound a loading has no error, and is judged by its size.
+
+    >>> answers_other_way(np.array([-0.5, -0.5, -0.1, -0.99, 0.9]), np.array([0.1, 0.3, 0.01, np.nan, 0.1])).tolist()
+    [True, False, False, True, False]
+    """
+    return (loading <= -SALIENT) & ~(loading + Z_95 * error >= 0)
 
 
 @dataclass(frozen=True)

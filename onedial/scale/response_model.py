@@ -10,23 +10,22 @@ No scaling constant is needed; a logistic slope is 1.702 times the normal-ogive 
 z need not be normal (`scale`); its mean is 0 and its variance 1 in any case, so that loadings compare.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
 
 from onedial.core.cards import one_line
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
-from onedial.scale.standard_errors import covariance_of, loading_covariance, loading_errors
+from onedial.scale.response_curves import answers_other_way
+from onedial.scale.share import Share, share_of
+from onedial.scale.standard_errors import covariance_of, loading_errors
 from onedial.stats.answers import warn
-from onedial.stats.arrays import Booleans, Floats
-from onedial.stats.estimate import Estimate
-from onedial.stats.level import LEVEL, Z_95
+from onedial.stats.arrays import Floats
+from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import chi_squared_tail, p_text
 
 ESTIMATED = "estimated"
@@ -34,8 +33,6 @@ AT_BOUND = "at the bound of the loading (Heywood case)"
 BEYOND = "beyond the scale: its answers tell nothing of its loading"
 UNLINKED = "no two others share its questions"
 ONE_CATEGORY = "used one category only, or none"
-SALIENT = 0.3
-"""A loading below which a variable is usually said not to belong to a factor."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,7 @@ class ResponseModel:
         log_likelihood, log_prior: where their sum is greatest; the prior's, of a histogram, is 0 where there is none.
             converged: whether the maximum was reached.
         nodes, weights: (node,) distribution of the questions' easiness, of mean 0 and variance 1.
-        share: of the variance, the mean squared loading without the mean squared error of the loadings, at least 0;
-            with 95% interval on its logit.
+        share: of the variance, and what errors of the loadings add to it.
         fit: the engine's, of the respondents that are estimated.
     """
 
@@ -65,7 +61,7 @@ class ResponseModel:
     converged: bool
     nodes: Floats
     weights: Floats
-    share: Estimate
+    share: Share
     fit: MarginalFit = field(repr=False)
 
     __repr__ = one_line
@@ -199,20 +195,9 @@ def described(fit: MarginalFit, fits: Fits) -> ResponseModel:
         converged=fit.converged,
         nodes=fit.nodes,
         weights=fit.weights,
-        share=_share(fit),
+        share=share_of(fit),
         fit=fit,
     )
-
-
-def answers_other_way(loading: Floats, error: Floats) -> Booleans:
-    """Who answers the other way round: a loading of -`SALIENT` or less, whose 95% interval lies below 0.
-
-    At its bound a loading has no error, and is judged by its size.
-
-    >>> answers_other_way(np.array([-0.5, -0.5, -0.1, -0.99, 0.9]), np.array([0.1, 0.3, 0.01, np.nan, 0.1])).tolist()
-    [True, False, False, True, False]
-    """
-    return (loading <= -SALIENT) & ~(loading + Z_95 * error >= 0)
 
 
 def _columns(fit: MarginalFit) -> dict[str, Any]:
@@ -234,21 +219,3 @@ def _columns(fit: MarginalFit) -> dict[str, Any]:
         "yes_rate": fit.yes_rates()[0],
         "status": status.astype(object),
     }
-
-
-def _share(fit: MarginalFit) -> Estimate:
-    """Mean squared loading without the mean squared error of the loadings, which is no share of anything: the square of
-    an estimate is too large by its variance. With an interval on its logit, by the delta method.
-
-    On the logit of a squared loading the spread of the questions that were drawn is a shift, the same wherever it is:
-    an interval of the share itself is too short where the share comes out large.
-    """
-    loading, covariance = fit.curves.loading, loading_covariance(fit)
-    known, m = np.diag(covariance) < 1, len(loading)  # a variance of 1 is more than a loading can have: not known
-    squares, step = float((loading**2).sum() / m), (2 * loading / m)[known]
-    error = math.sqrt(max(float(step @ covariance[np.ix_(known, known)] @ step), 0.0))
-    share = squares - float(np.diag(covariance)[known].sum() / m)
-    if not 0 < share < 1:
-        return Estimate(max(share, 0.0), 0.0, min(1.0, squares + Z_95 * error), error, m)
-    low, high = expit(logit(share) + np.array([-1, 1]) * Z_95 * error / (share * (1 - share)))
-    return Estimate(share, float(low), float(high), error, m)

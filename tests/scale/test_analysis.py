@@ -221,19 +221,20 @@ def read(name: str) -> pd.DataFrame:
 
 
 def test_the_headline_of_lsat6_is_the_share_of_its_loadings():
-    """Bock and Lieberman (1970): loadings of .34 to .47, of mean square .157, which their errors make .009
-    too large: 15%, and not the 24% that guesses for all would leave."""
+    """Bock and Lieberman (1970): loadings of .34 to .47, of mean square .157, as R prints it, to which their errors
+    add .009; and not the 24% that guesses for all would leave."""
     analysis = analyse_panel(read("lsat6"), **FEW)
     share = analysis.fit.share
-    assert share.value == pytest.approx(0.157 - 0.009, abs=0.001)
-    assert share.low < share.value < share.high
-    assert analysis.verdict.startswith("Something is shared (15% of the variance")
+    assert share.value == pytest.approx(0.157, abs=0.0005)
+    assert share.without_errors == pytest.approx(0.157 - 0.009, abs=0.001)
+    assert share.low < share.without_errors < share.value < share.high
+    assert analysis.verdict.startswith("Something is shared (16% of the variance")
 
 
 def test_too_few_answers_are_said_before_anything_else():
     verdict = analyse_panel(read("tiny12x5"), **FEW).verdict
     assert verdict.startswith("Too small to say")
-    assert "7 of 10 pairs have an empty cell" in verdict
+    assert "12 questions, and 20 are the least" in verdict
 
 
 def test_who_answers_the_other_way_stays_on_the_scale():
@@ -291,3 +292,34 @@ def test_one_respondent_under_two_names_counts_as_one_though_it_errs():
     analysis = analyse_panel(panel, n_replicates=0)
     assert "2 respondents count as 1" in analysis.verdict
     assert "m0 and again" in words(analysis) or "again and m0" in words(analysis)
+
+
+@pytest.mark.parametrize(("kind", "word", "answer"), [(0, "hard", "no"), (1, "easy", "yes")])
+def test_gaps_on_easy_questions_are_not_called_gaps_on_hard_ones(kind, word, answer):
+    """Half of one kind of answer is missing: the page says where, and what the share would be with that kind."""
+    panel = planted(9, 300, 0.75)
+    panel = panel.mask((panel == kind) & (np.random.default_rng(0).random(panel.shape) < 0.5))
+    page = page_of(panel, n_replicates=0)
+    assert f"Answers are missing on {word} questions." in page
+    assert f"and would all have been {answer}, the share is" in page
+
+
+def with_a_pair(seed: int, n: int, correlation: float) -> pd.DataFrame:
+    """Ten respondents with loadings of .3 to .5; what the scale leaves of the first two correlates."""
+    rng = np.random.default_rng(seed)
+    loadings, noise = rng.uniform(0.3, 0.5, 10), rng.standard_normal((n, 10))
+    noise[:, 1] = correlation * noise[:, 0] + np.sqrt(1 - correlation**2) * noise[:, 1]
+    latent = loadings * rng.standard_normal((n, 1)) + np.sqrt(1 - loadings**2) * noise
+    return pd.DataFrame((latent > rng.uniform(-0.8, 0.8, 10)) * 1.0, columns=[f"m{i}" for i in range(10)])
+
+
+def test_a_loading_that_a_pair_makes_is_named_with_its_partner():
+    page = page_of(with_a_pair(2, 300, 0.9), n_replicates=0)
+    assert "few answers, or of a pair that shares something of its own: m1 (with m0)." in page
+
+
+def test_a_strong_pair_is_not_taken_for_guesses():
+    """Guesses and a bent scale gain 34 in log likelihood from a pair; without one of it they gain nothing."""
+    analysis = analyse_panel(with_a_pair(507, 400, 0.8), n_replicates=0)
+    assert analysis.fit.gain_of_guesses > 20
+    assert "m0 and m1" in " ".join(analysis.sections["Is one factor enough?"])

@@ -48,7 +48,7 @@ def test_reliability_is_the_squared_correlation_with_the_true_place():
 
 
 @pytest.mark.long
-def test_the_share_of_a_very_sparse_panel_is_not_too_large():
+def test_errors_of_loadings_are_taken_off_in_a_very_sparse_panel():
     """Five of sixty answer each question: ten panels of equal loadings, whose squares come out too large."""
     shares, squares = [], []
     for seed in range(10):
@@ -57,15 +57,35 @@ def test_the_share_of_a_very_sparse_panel_is_not_too_large():
         answers = (latent > 0).astype(float)
         answers[np.argsort(rng.random(answers.shape), axis=1) >= 5] = np.nan
         model = response_model(answers)
-        shares.append(model.share.value)
-        squares.append((model.respondents["loading"] ** 2).mean())
-        assert model.share.low < model.share.value < model.share.high
+        shares.append(model.share.without_errors)
+        squares.append(model.share.squares)
+        assert model.share.low < model.share.without_errors < model.share.squares <= model.share.high
     assert np.mean(shares) == pytest.approx(0.75**2, abs=0.02)
     assert np.mean(squares) > 0.75**2 + 0.02
 
 
-def test_the_share_hardly_moves_where_answers_are_dense():
+def test_the_share_is_the_mean_squared_loading():
+    """The share is the mean squared loading and errors add little where answers are dense."""
     panel = one_factor(0, 1500, 20, rates=(0.3, 0.7), loadings=(0.6, 0.9)).answers
     model = response_model(panel)
-    squares = (model.respondents["loading"] ** 2).mean()
-    assert squares - 0.002 < model.share.value < squares
+    assert model.share.value == pytest.approx((model.respondents["loading"] ** 2).mean())
+    assert model.share.value - 0.002 < model.share.without_errors < model.share.value
+
+
+def sparse(seed: int, loadings: np.ndarray, n: int, answered: int) -> np.ndarray:
+    """So many answers to each of n questions of one scale."""
+    rng = np.random.default_rng(seed)
+    latent = loadings * rng.standard_normal((n, 1)) + np.sqrt(1 - loadings**2) * rng.standard_normal((n, len(loadings)))
+    answers = (latent > 0).astype(float)
+    answers[np.argsort(rng.random(answers.shape), axis=1) >= answered] = np.nan
+    return answers
+
+
+def test_where_loadings_cannot_be_told_apart_one_slope_is_known():
+    """Loadings of .3 to .5 from 33 answers each come out twice too large; the interval holds their mean square."""
+    loadings = np.linspace(0.3, 0.5, 60)
+    share = response_model(sparse(1, loadings, 400, 5)).share
+    assert share.one_slope
+    assert share.squares > 0.3
+    assert share.value == share.without_errors == pytest.approx((loadings**2).mean(), abs=0.05)
+    assert share.low < (loadings**2).mean() < share.high

@@ -23,8 +23,7 @@ from onedial.core.cards import one_line
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model
-from onedial.scale.response_curves import Chances, Curves
-from onedial.scale.response_model import SALIENT, answers_other_way
+from onedial.scale.response_curves import SALIENT, Chances, Curves, answers_other_way
 from onedial.scale.standard_errors import loading_errors
 from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL, Z_95

@@ -55,7 +55,7 @@ def _factors(fit: PanelFit, finding: Finding) -> Simulated:
         f"smallest of {one.smallest.mean:.2f} (here {one.smallest.observed:.2f}, {p_text(one.smallest.p)}), and leaves "
         f"residual correlations of {one.residual.mean:.3f} (root mean square; here {one.residual.observed:.3f}, "
         f"{p_text(one.residual.p)}). What is beyond is {part:.0%} of the mean squared loading "
-        f"(from {_RULE.floor:.0%} on it counts).",
+        f"(it counts if p ≤ {LEVEL:g} and {_RULE.floor:.0%} or more).",
     ]
     p = min(one.second.p, one.residual.p)
     if _RULE.counts(p, part):

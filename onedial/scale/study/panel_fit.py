@@ -21,14 +21,13 @@ from onedial.scale.factor.structure import OneFactorBootstrap, one_factor_bootst
 from onedial.scale.factor.usable import require_one_part
 from onedial.scale.fits import Fits
 from onedial.scale.response_model import ResponseModel, described
+from onedial.scale.share import Share
 from onedial.scale.standard_errors import scale_parameters
 from onedial.show.figure_style import Drawing
 from onedial.stats.answers import Answers, as_answers
-from onedial.stats.estimate import Estimate
 from onedial.stats.level import LEVEL
 
 FEWER = 99  # replicates of what needs no p below 1 / 100: as many as stand behind the stored sizes and powers
-WORTH_A_NAME = 0.05  # of a variance
 
 
 @dataclass
@@ -116,16 +115,21 @@ class PanelFit:
         """Whether each respondent's gaps fall on questions that the others find hard."""
         return missingness_test(self.answers)
 
-    @property
-    def has_informative_gaps(self) -> bool:
-        """Whether anybody's do."""
-        return bool((self.missingness["p_adjusted"] < LEVEL).any())
+    @cached_property
+    def informative_gaps(self) -> dict[str, pd.Series]:
+        """Who left out what the others find hard, or easy: (respondent,) by word, where somebody did."""
+        sure = self.missingness["p_adjusted"] < LEVEL
+        which = {"hard": self.missingness["difference"] > 0, "easy": self.missingness["difference"] < 0}
+        return {word: sure & far for word, far in which.items() if (sure & far).any()}
 
     @cached_property
-    def share_with_gaps_as_no(self) -> float:
-        """Of the variance, if whatever was left out by those whose gaps fall on hard questions would have been a no."""
-        who = (self.missingness["p_adjusted"] < LEVEL).reindex(self.answers.respondents, fill_value=False).to_numpy()
-        filled = Fits(replace(self.answers, answered=self.answers.answered | who))
+    def share_with_gaps_filled(self) -> float:
+        """Of the variance, if hard questions that were left out would have been no, and easy ones yes."""
+        yes, answered = self.answers.yes, self.answers.answered
+        for word, who in self.informative_gaps.items():
+            blank = ~self.answers.answered & who.to_numpy()
+            yes, answered = yes | blank & (word == "easy"), answered | blank
+        filled = Fits(replace(self.answers, yes=yes, answered=answered))
         return described(filled.null("normal", "none"), filled).share.value
 
     @cached_property
@@ -147,7 +151,7 @@ class PanelFit:
         return self.response.respondents["loading"]
 
     @property
-    def share(self) -> Estimate:
+    def share(self) -> Share:
         """Of the variance, by marginal likelihood."""
         return self.response.share
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from onedial.scale.checks import bundles, residual_correlations
 from onedial.scale.checks.near_copies import SHARED
-from onedial.scale.response_model import SALIENT
+from onedial.scale.response_curves import SALIENT
 from onedial.stats.level import LEVEL
 
-FEWEST_QUESTIONS, MOST_EMPTY = 20, 0.5
+FEWEST_QUESTIONS = 20
 STRONG = 0.5  # of the variance: more shared than not
 SEEN = 0.5  # power from which on something would rather be seen than missed
 SECOND_SCALE = 0.8
@@ -132,7 +132,7 @@ class Headline:
 HEADLINES = (
     Headline(
         "Too small to say whether a scale is shared: {too_small}. Ask more questions.",
-        "under 20 questions, or most pairs lack an answer pattern",
+        "under 20 questions, or a loading is not known to within 1",
         lambda e: bool(e.too_small),
         ends=True,
     ),

@@ -4,7 +4,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from onedial.scale.factor.nulls import Simulated
-from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
+from onedial.scale.share import WORTH_A_NAME, Share
+from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.arrays import number
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import p_text
@@ -27,8 +28,9 @@ def shared(fit: PanelFit) -> Finding:
     finding = Finding(
         sentences=[
             f"First factor: {share.value:.1%} of the total variance ({share.low:.1%} to {share.high:.1%}), by marginal "
-            f"likelihood of all answers. By the correlations of {n_pairs} of {m * (m - 1) // 2} pairs it is "
-            f"{pairs:.1%} ({common:.1%} of the common variance, {eigenvalue:.1%} by eigenvalue).",
+            f"likelihood of all answers; {what_errors_add(share)}. By the correlations of {n_pairs} of "
+            f"{m * (m - 1) // 2} pairs it is {pairs:.1%} ({common:.1%} of the common variance, {eigenvalue:.1%} by "
+            "eigenvalue).",
             *disagreement(fit, pairs),
         ],
         numbers={
@@ -37,12 +39,14 @@ def shared(fit: PanelFit) -> Finding:
         },
         evidence={"share_words": of_variance(fit), "compared": bool(fit.n_replicates), **share.columns("share")},
     )
+    if share.one_slope:
+        finding.sentences.append("So few answers do not tell loadings apart: the share is that of one slope for all.")
     if other:
         finding.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
-    if fit.has_informative_gaps:
+    if fit.informative_gaps:
         finding.sentences.append(
-            "Answers are missing on hard questions. The likelihood knows how many a question lacks; if blanks tell of "
-            f"the respondent too, and would all have been no, the share is {fit.share_with_gaps_as_no:.1%}."
+            f"{gaps(fit)}. The likelihood knows how many a question lacks; if blanks tell of the respondent too, and "
+            f"would all have been {filled_with(fit)}, the share is {fit.share_with_gaps_filled:.1%}."
         )
     if not fit.n_replicates:
         return finding
@@ -64,10 +68,17 @@ def disagreement(fit: PanelFit, pairs: float) -> list[str]:
         return []
     n = np.median(fit.factor.tetrachoric.n_pairwise.to_numpy()[np.triu_indices(len(fit.answers.respondents), 1)])
     reasons = [f"pairs share {n:.0f} questions in the middle"] if n < _FEW_SHARED else []
-    reasons += ["answers are missing on hard questions"] if fit.has_informative_gaps else []
+    reasons += [gaps(fit).lower()] if fit.informative_gaps else []
     reasons += ["guesses or a scale of another shape fit better"] if fit.guesses_fit_better else []
     why = f" ({'; '.join(reasons)})" if reasons else " (a rule for empty cells, or a second factor)"
     return [f"The two differ by more than their errors{why}: the one by marginal likelihood is to be believed."]
+
+
+def what_errors_add(share: Share) -> str:
+    """The share without the errors of the loadings, or with them where it is stated without."""
+    if share.value == share.squares:
+        return f"{share.without_errors:.1%} without what errors of the loadings add"
+    return f"{share.squares:.0%} with the errors of the loadings"
 
 
 def share_with_guesses(fit: PanelFit) -> tuple[float, str] | None:
@@ -77,14 +88,25 @@ def share_with_guesses(fit: PanelFit) -> tuple[float, str] | None:
     return (other, account) if abs(fit.share.value - other) >= WORTH_A_NAME else None
 
 
+def gaps(fit: PanelFit) -> str:
+    """Where answers are missing, in words."""
+    return f"Answers are missing on {' and '.join(fit.informative_gaps)} questions"
+
+
+def filled_with(fit: PanelFit) -> str:
+    """What blanks would have been, had everybody answered as such questions suggest."""
+    return " or ".join({"hard": "no", "easy": "yes"}[word] for word in fit.informative_gaps)
+
+
 def of_variance(fit: PanelFit) -> str:
     """The headline share in words."""
     share, other = fit.share, share_with_guesses(fit)
     words = f"{share.value:.0%} of the variance"
     words += f", {share.low:.0%} to {share.high:.0%}"
+    words += f"; {what_errors_add(share)}" if share.value < share.squares else ""
     words += f"; {other[0]:.0%} {other[1]}" if other and fit.guesses_fit_better else ""
-    if fit.has_informative_gaps and abs(fit.share_with_gaps_as_no - share.value) >= WORTH_A_NAME:
-        words += f"; {fit.share_with_gaps_as_no:.0%} if blanks would have been no"
+    if fit.informative_gaps and abs(fit.share_with_gaps_filled - share.value) >= WORTH_A_NAME:
+        words += f"; {fit.share_with_gaps_filled:.0%} if blanks would have been {filled_with(fit)}"
     return words
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from onedial.scale.checks.near_copies import near_copies
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study.panel_fit import Finding, PanelFit
-from onedial.scale.study.rule import FEWEST_QUESTIONS, MOST_EMPTY
+from onedial.scale.study.rule import FEWEST_QUESTIONS
 from onedial.stats.agreement import COPY, kappas_between
 from onedial.stats.answers import Answers, names
 from onedial.stats.level import LEVEL, Z_95
@@ -23,8 +23,8 @@ def limits(fit: PanelFit) -> Finding:
     """What cannot be known of this panel, whatever the numbers say."""
     tetrachoric, n, reasons = fit.factor.tetrachoric, fit.answers.n_questions, []
     empty, pairs = tetrachoric.n_zero_cell_pairs, math.comb(fit.n_varied, 2)
-    if empty > MOST_EMPTY * pairs:
-        reasons.append(f"{empty} of {pairs} pairs have an empty cell, so that a rule makes their correlation")
+    if not fit.response.respondents["loading_se"].median() * Z_95 < _WIDEST["loading"]:
+        reasons.append(f"with {np.median(fit.answers.n_answered):.0f} answers a loading is not known")
     if n < FEWEST_QUESTIONS:
         reasons.append(f"there are {n} questions, and {FEWEST_QUESTIONS} are the least")
     finding = Finding(numbers={"n_zero_cell_pairs": empty}, evidence={"too_small": "; ".join(reasons)})

@@ -60,7 +60,8 @@ class Reading:
         row |= described(self.fits.null("normal", "none"), self.fits).share.columns("share")
         if self.shuffled is not None and self.parallel is not None:
             row["first_shuffled"] = float(np.nanmean(self.shuffled.simulated[:, 0])) / n
-            row["second_expected"] = float(np.nanmean(self.parallel.simulated[:, 1]))
+            second = self.parallel.simulated[:, 1]  # nan where the first is no more than chance: one scale makes none
+            row["second_expected"] = float(np.nanmean(second)) if np.isfinite(second).any() else np.nan
             row["n_factors"] = self.parallel.n_above() if self.shuffled.n_replicates >= _FEWEST_FOR_P else np.nan
         fit = factor_fit(self.fits.answers) if FEWEST_FITTED <= len(self.fits.codes.T) <= MOST_FITTED else None
         row |= {index: np.nan if fit is None else getattr(fit, index) for index in ("rmsea", "cfi", "srmr")}

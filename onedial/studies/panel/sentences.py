@@ -8,7 +8,7 @@ import pandas as pd
 
 from onedial.confidence.predictors import OTHERS, OWN
 from onedial.scale.factor.quadratic import FEWEST_FOR_PARABOLA
-from onedial.scale.response_model import SALIENT
+from onedial.scale.response_curves import SALIENT
 from onedial.show.columns import interval, number, p_value, percent
 from onedial.show.results import Stored
 from onedial.stats.answers import names
@@ -111,7 +111,8 @@ def scale(readings: pd.DataFrame) -> str:
     words = f"{first_share(first)} By eigenvalues the first factor holds {percent(first['first'])}"
     words += f" ({percent(first['first_shuffled'])} if answers are shuffled)" if "first_shuffled" in first else ""
     words += f"; the second eigenvalue is {first['second'] * first['n_models']:.2f}"
-    words += f", where one scale makes {first['second_expected']:.2f}." if "second_expected" in first else "."
+    makes = first.get("second_expected", np.nan)
+    words += f", where one scale makes {makes:.2f}." if makes == makes else "."
     if first["rmsea"] == first["rmsea"]:
         fit = ", ".join(f"{index.upper()} {number(first[index])}" for index in ("rmsea", "cfi", "srmr"))
         words += f" One factor on a normal scale: {fit}."
@@ -120,7 +121,7 @@ def scale(readings: pd.DataFrame) -> str:
         words += f" By parallel analysis {n:.0f} {'factor stands' if n == 1 else 'factors stand'} out{alone}."
     if len(readings) > 1:
         shares, lost = readings["first"], int(readings["first"].isna().sum())
-        words += f" Read in {len(readings) - 1} ways, the first factor holds {shares.min():.0%} to {shares.max():.0%}"
+        words += f" Read in {len(readings)} ways, the first factor holds {shares.min():.0%} to {shares.max():.0%}"
         words += " by eigenvalue."
         words += f" In {lost} of them too few respondents say both yes and no." if lost else ""
     return words
