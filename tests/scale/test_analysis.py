@@ -94,6 +94,7 @@ def test_nothing_shared_is_called_nothing():
     page = page_of(planted(2, 500, 0.0))
     assert page.startswith("Nothing is shared that shuffled answers would not show")
     assert "there is no scale to speak of (one of 5% of the variance would be found in 80%)" in page
+    assert "reliability" not in page
     few = page_of(planted(0, 60, 0.0).iloc[:, :5])
     assert "but it could have been missed: a scale would be found in 80% only from" in few
 

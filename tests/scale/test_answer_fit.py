@@ -88,3 +88,8 @@ def test_information_is_that_of_every_category():
     low, p, high = (np.exp(log_categories(curves, nodes + d)) for d in (-step, 0, step))
     expected = (((high - low) / (2 * step)) ** 2 / np.maximum(p, 1e-12)).sum(axis=(0, 1))
     np.testing.assert_allclose(result["information"], expected, rtol=1e-5)
+
+
+def test_the_loading_of_all_does_not_take_the_sign_of_the_first(odd):
+    """The first answers against the scale; all others load .8."""
+    assert odd[1].loading == pytest.approx(0.8, abs=0.1)

@@ -50,7 +50,7 @@ class AnswerFit:
             adjusted, above .025), `reversed` (`answers_other_way`); of fewer than `FEWEST_TO_NAME` answers it is said
             of nobody that it does not belong or is reversed.
         information: `difficulty, information`, of all respondents' own curves together.
-        loading: of the curve that is as steep as that of all.
+        loading: of the curve that is as steep as that of all, but for its sign.
     """
 
     respondents: pd.DataFrame
@@ -132,7 +132,7 @@ def answer_fit(matrix: Any) -> AnswerFit:
     return AnswerFit(
         respondents=respondents,
         information=information_of(fit.curves),
-        loading=float(alike.curves.loading[0]),
+        loading=float(np.abs(alike.curves.loading).mean()),
     )
 
 

@@ -35,7 +35,7 @@ def closeness(fit: PanelFit) -> Finding:
     return Finding(
         sentences=[
             f"{_run(fit.loadings)}; the median width of a 95% interval is {' and '.join(widths)}.",
-            _reliability(fit.response),
+            *([_reliability(fit.response)] if fit.is_shared else []),
         ],
         tables={
             "respondents": table,

@@ -41,7 +41,7 @@ def shared(fit: PanelFit) -> Finding:
     )
     if share.one_slope:
         finding.sentences.append("So few answers do not tell loadings apart: the share is that of one slope for all.")
-    if other:
+    if other and fit.is_shared:
         finding.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
     if fit.informative_gaps:
         finding.sentences.append(
