@@ -104,6 +104,7 @@ def test_two_scales_are_an_objection_and_are_told_apart():
     analysis = analyse_panel(planted(3, 500, 0.85, groups=2, between=0.4), known, **FEW)
     page = words(analysis)
     assert "2 factors, not one" in analysis.verdict
+    assert "guess" not in analysis.verdict
     assert analysis.verdict.startswith("There is no scale that is common to all")
     assert "of them are of one family" in page
     assert {"factor_1", "factor_2"} <= set(analysis.tables["factors"])

@@ -9,7 +9,7 @@ from onedial.scale.factor.nulls import Replicates, Simulated, shrunken_loadings
 from onedial.scale.factor.structure import OneFactorBootstrap, revised_parallel_analysis
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
-from onedial.scale.study.rule import OBJECTIONS, SECOND_SCALE, relative
+from onedial.scale.study.rule import OBJECTIONS, SECOND_SCALE
 from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import p_text
@@ -47,21 +47,21 @@ def _factors(fit: PanelFit, finding: Finding) -> Simulated:
     tested = np.flatnonzero(np.isfinite(parallel.p))
     values = ", ".join(f"{rank + 1}: {p_text(parallel.p[rank])}" for rank in tested)
     model, k = fit.fits.null(), parallel.n_above()
-    part = relative(one.beyond, fit.nulls.observed.loadings)
+    p, part = fit.left_by_one
+    much = f"{part:.0%}" if part <= 1 else "more than 100%"
     finding.sentences += [
         f"Factors by parallel analysis: {k} (each eigenvalue beside panels with one factor fewer: {values}).",
         f"One scale of any shape, with {1 - np.mean(model.curves.attentive):.1%} of the answers at random, makes a "
         f"second eigenvalue of {one.second.mean:.2f} (here {one.second.observed:.2f}, {p_text(one.second.p)}), a "
         f"smallest of {one.smallest.mean:.2f} (here {one.smallest.observed:.2f}, {p_text(one.smallest.p)}), and leaves "
         f"residual correlations of {one.residual.mean:.3f} (root mean square; here {one.residual.observed:.3f}, "
-        f"{p_text(one.residual.p)}). What is beyond is {part:.0%} of the mean squared loading "
+        f"{p_text(one.residual.p)}). What is beyond is {much} of the mean squared loading "
         f"(it counts if p ≤ {LEVEL:g} and {_RULE.floor:.0%} or more).",
     ]
-    p = min(one.second.p, one.residual.p)
-    if _RULE.counts(p, part):
+    if fit.one_is_not_all:
         finding.evidence["misfit"] = part
         opening = f"{k} factors, not one, which" if k > 1 else "one factor"
-        finding.against.append(f"{opening} leaves residual correlations of {part:.0%} of the mean squared loading")
+        finding.against.append(f"{opening} leaves residual correlations of {much} of the mean squared loading")
     elif p > LEVEL:
         power = second_scale_power(one, shrunken_loadings(model))
         second = f"a second scale that correlates {SECOND_SCALE:g} with the first"

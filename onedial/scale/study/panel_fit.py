@@ -23,6 +23,7 @@ from onedial.scale.fits import Fits
 from onedial.scale.response_model import ResponseModel, described
 from onedial.scale.share import Share
 from onedial.scale.standard_errors import scale_parameters
+from onedial.scale.study.rule import OBJECTIONS, relative
 from onedial.show.figure_style import Drawing
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.level import LEVEL
@@ -164,6 +165,17 @@ class PanelFit:
     def one_factor(self) -> OneFactorBootstrap:
         """Smallest and second eigenvalue beside those of one scale."""
         return one_factor_bootstrap(self.nulls)
+
+    @cached_property
+    def left_by_one(self) -> tuple[float, float]:
+        """What one factor leaves of the correlations: p, and its size as a part of the mean squared loading."""
+        one = self.one_factor
+        return min(one.second.p, one.residual.p), relative(one.beyond, self.nulls.observed.loadings)
+
+    @property
+    def one_is_not_all(self) -> bool:
+        """Whether that speaks against one scale, as far as it was compared with chance."""
+        return bool(self.n_replicates) and OBJECTIONS["structure"].counts(*self.left_by_one)
 
     @cached_property
     def is_shared(self) -> bool:

@@ -42,7 +42,8 @@ def shared(fit: PanelFit) -> Finding:
     if share.one_slope:
         finding.sentences.append("So few answers do not tell loadings apart: the share is that of one slope for all.")
     if other and fit.is_shared:
-        finding.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
+        instead = "; but guesses also stand in for a second factor, and one is not all" if fit.one_is_not_all else ""
+        finding.sentences.append(f"By another account: {other[0]:.1%} {other[1]}{instead}.")
     if fit.informative_gaps:
         finding.sentences.append(
             f"{gaps(fit)}. The likelihood knows how many a question lacks; if blanks tell of the respondent too, and "
@@ -104,7 +105,7 @@ def of_variance(fit: PanelFit) -> str:
     words = f"{share.value:.0%} of the variance"
     words += f", {share.low:.0%} to {share.high:.0%}"
     words += f"; {what_errors_add(share)}" if share.value < share.squares else ""
-    words += f"; {other[0]:.0%} {other[1]}" if other and fit.guesses_fit_better else ""
+    words += f"; {other[0]:.0%} {other[1]}" if other and fit.guesses_fit_better and not fit.one_is_not_all else ""
     if fit.informative_gaps and abs(fit.share_with_gaps_filled - share.value) >= WORTH_A_NAME:
         words += f"; {fit.share_with_gaps_filled:.0%} if blanks would have been {filled_with(fit)}"
     return words
