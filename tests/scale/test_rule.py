@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from onedial import confidence, scale
 from onedial.scale.study.rule import HEADLINES, OBJECTIONS, relative, verdict
 
 PAGE = Path(__file__).parents[2] / "docs" / "psychometrics.md"
@@ -29,6 +30,16 @@ def test_the_page_shows_the_rule():
     page = PAGE.read_text(encoding="utf-8")
     for row in objections() + headlines():
         assert row in page
+
+
+def test_every_function_of_the_page_is_exported_with_rs_call():
+    """Every function that the page names can be imported and shows the call of R and an example."""
+    listed = re.findall(r"`([a-z]+_[a-z_]+)(?:\([^`]*\))?`", PAGE.read_text(encoding="utf-8"))
+    assert len(set(listed)) > 10
+    for name in listed:
+        text = (getattr(scale, name, None) or getattr(confidence, name)).__doc__
+        assert re.search(r"^ *R: ", text, re.MULTILINE)
+        assert ">>>" in text
 
 
 @pytest.mark.parametrize(
