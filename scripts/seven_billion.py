@@ -178,11 +178,11 @@ class Trial:
         """At every position."""
         import torch
 
-        from onedial.models.writing import generate
+        from onedial.models.writing import Decoding, generate
 
         prompts = self.model.token_ids([f"Tell me about {thing}." for thing in THINGS[:N_TEXTS]])
         push = self.pushed.at("all") * MAGNITUDES[-1]
-        texts, seconds = timed(lambda: generate(self.model, prompts, N_NEW, push=push, n_top=0))
+        texts, seconds = timed(lambda: generate(self.model, prompts, N_NEW, Decoding(n_top=0), push=push))
         off = itself = 0.0
         for ids, text in zip(prompts, texts, strict=True):
             tokens, log_p = [each.token for each in text.tokens], torch.tensor([each.log_p for each in text.tokens])
