@@ -52,12 +52,13 @@ def ask_noticing(program: str, options: NoticingOptions, notes: Notes) -> None:
         answers = run.read_table(ANSWERS).fillna({"option": "", "concept": ""})
         scores = noticing_scores(answers)
         conclusions = conclusions_of(answers, scores)
-        shown = scores.assign(conclusion=scores["magnitude"].map(conclusions).where(scores["kind"] == KINDS[0], ""))
+        concluded = scores["magnitude"].map(conclusions).where(scores["kind"] == KINDS[0], "")
+        table = scores.set_index(["magnitude", "kind"])
+        table.insert(0, "conclusion", concluded.to_numpy())
         sentence = sentence_of(conclusions, scores)
         run.record(sentence=sentence)
         drawing = forest(_labelled(scores), "detection", "detection, in nats", Points(by="kind"))
-        tables = {"scores": shown.set_index(["magnitude", "kind"])}
-        results = of_tables([], tables, {"scores": drawing})
+        results = of_tables([], {"detection": table}, {"detection": drawing})
         end(Stored(run, results), Opening(QUESTION.format(model.identity.name), sentence, LEAD), case=results)
 
 

@@ -261,6 +261,8 @@ def sentence_of(conclusions: Mapping[float, str], scores: pd.DataFrame) -> str:
         head = "An injected direction is noticed"
     elif set(conclusions.values()) == {UNREAD}:
         head = "Whether an injected direction is noticed cannot be said"
+    elif "a raised yes" in conclusions.values():
+        head = "No injected direction is noticed: the yes is raised"
     else:
         head = "No injected direction is noticed"
     return f"{head}; {'; '.join(parts)}"

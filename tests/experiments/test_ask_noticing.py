@@ -24,7 +24,7 @@ def asked(tmp_path_factory):
 def test_the_scores_are_those_of_the_answers(asked):
     run = Run.open(asked[0] / "run")
     answers = run.read_table("answers.csv").fillna({"option": "", "concept": ""})
-    scores = run.read_table("scores.csv")
+    scores = run.read_table("detection.csv")
     assert scores["kind"].tolist() == [*KINDS] * 2
     pd.testing.assert_series_equal(
         scores["detection"], noticing_scores(answers)["detection"], check_exact=False, check_names=False
