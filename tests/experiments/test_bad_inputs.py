@@ -97,7 +97,7 @@ def test_a_model_without_yes_or_no_is_refused(steer, tmp_path):
         ({"target": "target 1,targt 5"}, "did you mean 'target 5'?"),
         ({"target": "target 1,target 77"}, "no respondent 'target 77'"),
         ({"panel": "/tmp"}, "is a folder; give one file"),
-        ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
+        ({"facts": 3}, "give an even number up to 200, since they come in pairs"),
         ({"n_questions": 3}, "cannot be split"),
         ({"n_questions": 8}, "5 answered no: ask 40 questions or more (without a panel 30), or give --contrast answer"),
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; give layer 4 or less"),

@@ -58,8 +58,8 @@ GRADED = [
         Question("q", "Who wrote Emma?", ("Jane Austen",)),
         {
             "right": ["Jane Austen did. She also wrote Persuasion."],
-            "wrong": ["Not far. Fanny Burney did."],
-            "no answer": ["Austen", "Many did. Jane Austen tried. So it was Fanny Burney."],
+            "wrong": ["Not far. Fanny Burney did.", "Austen"],
+            "no answer": ["Many did. Jane Austen tried. So it was Fanny Burney."],
         },
     ),
     (Question("q", "Which metal is not solid?", ("mercury",)), {"right": ["The metal that is not solid is mercury"]}),

@@ -338,10 +338,9 @@ def test_what_fails_reaches_its_client_alone(dial, monkeypatch):
     queue.close()
 
 
+@pytest.mark.parametrize("dial", ["vLLM"], indirect=True)
 def test_what_vllm_says_of_itself_is_no_clients_business(dial, monkeypatch):
     """Nor does a failed proof end the thread that writes."""
-    if not isinstance(dial.model.writer, Vllm):
-        pytest.skip("another writer")
 
     def prove(*_):
         raise EngineError("vLLM failed (OSError: /home/somebody/model)")

@@ -78,7 +78,7 @@ def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
     assert bool(row["chosen"])
     assert row["n_rates"] == 9
     assert row["n_questions"] == N // 2
-    assert "best pushed +0." in result.sentence()
+    assert "Best: pushed +0." in result.sentence()
     of_dial = result.targets[result.targets["dial"] == "pushed"].set_index("target")
     assert of_dial["difference"].mean() == pytest.approx(row["signal_gain"], abs=1e-9)
     assert (of_dial["low"] <= of_dial["difference"]).all()

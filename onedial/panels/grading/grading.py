@@ -5,8 +5,7 @@
 2. It is right where it is an accepted answer, or holds one as whole words in its order.
 3. A row of bare numbers holds none ("2, 3, 5"), nor does a sentence with a "not" or "or" that neither question nor
    accepted answer has: that is no answer, for the rules do not know what it denies. "I'm not sure, but ..." denies
-   nothing. Another sentence of these lines that holds one is no answer either, nor is a part of one that the question
-   has not ("Austen").
+   nothing. Another sentence of these lines that holds one is no answer either.
 4. What says nothing, only repeats the question, or declines (`refuses`) is no answer. All else is wrong.
 
 A thing that is named after its owner holds the owner's name: a judge reads that (`--judge`), and what is no answer.
@@ -102,10 +101,7 @@ def grade(answer_text: str | None, accepted: Sequence[str], question: str = "", 
                 if place < len(ends) and not _DENIALS & (set(given) - set(asked) - set(wanted)):
                     return Grade.of(True)
                 is_held = True
-    is_part = any(
-        set(given) < set(wanted) for given in given_tokens if not set(given) <= {*asked} for wanted in answers
-    )
-    return NO_ANSWER if is_held or is_part or refuses(answer_text) else Grade.of(False)
+    return NO_ANSWER if is_held or refuses(answer_text) else Grade.of(False)
 
 
 def answer_spans(text: str, question: str = "") -> list[tuple[int, int]]:
