@@ -134,7 +134,8 @@ def test_five_models_get_no_parabola(tmp_path):
 
 
 def test_who_is_not_on_the_scale_is_named_where_there_is_one():
-    table = pd.DataFrame({"loading": [0.8, -0.5, 0.1]}, index=["with", "maker/against", "by dice"])
+    columns = {"loading": [0.8, -0.5, 0.1, 0.0], "n_questions": 400, "n_unread": [0, 0, 0, 365]}
+    table = pd.DataFrame(columns, index=["with", "maker/against", "by dice", "few answers"])
     assert not_on_it(table, pd.Series({"n_factors": 1})) == " Not on it: against, by dice."
     assert not_on_it(table, pd.Series({"n_factors": 0})) == ""
 

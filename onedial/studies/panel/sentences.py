@@ -93,8 +93,13 @@ def first_share(reading: "pd.Series[Any]") -> str:
 
 
 def not_on_it(respondents: pd.DataFrame, reading: "pd.Series[Any]") -> str:
-    """Who does not follow the scale, or answers the other way round; nobody where nothing is shared."""
-    away = respondents.index[respondents["loading"] < SALIENT]
+    """Who does not follow the scale, or answers the other way round; nobody where nothing is shared.
+
+    A loading counts with its error where nothing is shared and both answers are as frequent, (pi / 2) / sqrt(n).
+    """
+    n_answers = respondents["n_questions"] - respondents["n_unread"]
+    most = respondents["loading"] + Z_95 * np.pi / 2 / np.sqrt(n_answers.clip(lower=1))
+    away = respondents.index[most < SALIENT]
     if not len(away) or reading.get("n_factors") == 0:
         return ""
     return f" Not on it: {names(map(short, away), 3)}."
