@@ -202,11 +202,11 @@ class RequestQueue:
             sequences,
             first.max_tokens,
             Decoding(
-                first.temperature,
-                first.seed,
-                partial(self._ends_after, first) if first.stop or first.on_text else None,
-                first.n_top,
-                lambda row: batch[row].has_left,
+                temperature=first.temperature,
+                seed=first.seed,
+                stop=partial(self._ends_after, first) if first.stop or first.on_text else None,
+                n_top=first.n_top,
+                is_unwanted=lambda row: batch[row].has_left,
             ),
             push=self.dial.push(first.magnitude),
         )
