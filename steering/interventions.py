@@ -38,7 +38,6 @@ from onedial.asking.sweep_tables import VECTOR
 from onedial.core.calls import says_how
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
-from onedial.core.files import atomic_path
 from onedial.core.notices import notice
 from onedial.core.progress import shown
 from onedial.models.forward.activations import Read
@@ -601,27 +600,9 @@ class Push(Summable):
             InputError: positions other than all, a site other than the stream, an operator other than add, layer 0
                 (llama.cpp counts from 1), a path that does not end in .gguf, or another model.
         """
-        import gguf
+        from steering.exporting import write_control_vector
 
-        if not isinstance(path, str | Path) or Path(path).suffix != ".gguf":
-            raise InputError(f"{path!r} does not end in .gguf, by which a control vector is known; name it so")
-        additions: dict[int, Tensor] = {}
-        for what, times in self.terms:
-            what.check_model(model)
-            _check_exportable(what)
-            for vector in what.vectors:
-                addition = times * vector.length(what.unit) * vector.direction
-                additions[vector.layer] = additions.get(vector.layer, torch.zeros(())) + addition
-        with atomic_path(Path(path)) as temporary:
-            writer = gguf.GGUFWriter(temporary, "controlvector")
-            writer.add_string("controlvector.model_hint", str(model.stack.config.model_type))
-            writer.add_uint32("controlvector.layer_count", len(additions))
-            for layer, addition in sorted(additions.items()):
-                writer.add_tensor(f"direction.{layer}", addition.numpy().astype(np.float32))
-            writer.write_header_to_file()
-            writer.write_kv_data_to_file()
-            writer.write_tensors_to_file()
-            writer.close()
+        write_control_vector(self.terms, path, model)
 
     def vector(self) -> SteeringVector:
         """The sum as one vector, of which 1 in `raw` units is the push, so that it can be swept.
@@ -642,21 +623,6 @@ class Push(Summable):
         """Said of one vector when this is first looked up, not for each batch; a sum may be shorter than its terms."""
         if len(self.terms) == 1:
             say_if_far([self.intervention], [self.magnitude])
-
-
-def _check_exportable(what: Intervention) -> None:
-    """Raise InputError where a control vector, which is added everywhere to the stream, cannot say it."""
-    if what.positions != "all":
-        raise InputError(
-            "a control vector acts at every position, generated ones included, and this intervention at "
-            f"{what.positions!r}: it would be another dial; find magnitudes for vector.at('all') and export it"
-        )
-    for vector in what.vectors:
-        vector.check_stream("a control vector is added to")
-    if what.operator != "add":
-        raise InputError(f"a control vector can add, not {what.operator}; there is no way to say it")
-    if 0 in what.layers:
-        raise InputError("llama.cpp knows no control vector at layer 0; steer at layer 1 or above")
 
 
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
