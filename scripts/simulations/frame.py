@@ -1,4 +1,4 @@
-"""What a simulation is: cells that are drawn seed by seed, and what is told of all draws."""
+"""Define what a simulation is: cells that are drawn seed by seed, and a table made of all draws."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from onedial.core.files import atomic_path
 
 Found = dict[str, Any]
 Rows = list[dict[str, Any]]
+Key = tuple[str, str, int]
 KEY = ("study", "cell", "seed")
 
 
@@ -44,7 +45,7 @@ class Simulation(NamedTuple):
 
 
 class Draws:
-    """What was found by study, cell and seed, all under the same settings; with a path kept there, and gone on with.
+    """Hold what was found by study, cell and seed, all under the same settings; with a path, keep and go on with it.
 
     Args:
         path: the CSV; what it holds is taken from it.
@@ -56,7 +57,7 @@ class Draws:
 
     def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
         self._path, self._settings = path, dict(settings)
-        self._rows: Rows = []
+        self._rows: dict[Key, Rows] = {}
         if path is not None and path.exists():
             stored = pd.read_csv(path, keep_default_na=False, na_values=[""])
             if absent := [column for column in (*KEY, *self._settings) if column not in stored]:
@@ -66,17 +67,16 @@ class Draws:
                     raise InputError(
                         f"{path} holds rows with {name} {others.iloc[0]}, and now it is {value}; give another file"
                     )
-            self._rows = [{str(name): value for name, value in row.items()} for row in stored.to_dict("records")]
-        self._held = {tuple(row[name] for name in KEY) for row in self._rows}
+            for row in stored.to_dict("records"):
+                self._rows.setdefault((row["study"], row["cell"], row["seed"]), []).append(row)
 
-    def __contains__(self, key: tuple[str, str, int]) -> bool:
-        return key in self._held
+    def __contains__(self, key: Key) -> bool:
+        return key in self._rows
 
-    def add(self, key: tuple[str, str, int], result: Found | list[Found]) -> None:
-        """What a seed found; a line without numbers where nothing can be said."""
+    def add(self, key: Key, result: Found | list[Found]) -> None:
+        """Keep what a seed found; a line without numbers where nothing can be said."""
         rows = (result if isinstance(result, list) else [result]) or [{}]
-        self._rows += [{**dict(zip(KEY, key, strict=True)), **row, **self._settings} for row in rows]
-        self._held.add(key)
+        self._rows[key] = [{**dict(zip(KEY, key, strict=True)), **row, **self._settings} for row in rows]
 
     def write(self) -> None:
         """Keep everything found so far, if there is a path."""
@@ -84,23 +84,14 @@ class Draws:
             with atomic_path(self._path) as temporary:
                 self.frame().to_csv(temporary, index=False, lineterminator="\n")
 
-    def frame(self, keys: Iterable[tuple[str, str, int]] | None = None) -> pd.DataFrame:
-        """All lines so far, or those of some keys, in their order."""
-        if keys is None:
-            return pd.DataFrame(self._rows)
-        order: dict[Any, int] = {key: place for place, key in enumerate(keys)}
-        placed = [(order.get(tuple(row[name] for name in KEY)), row) for row in self._rows]
-        results = sorted(((at, row) for at, row in placed if at is not None), key=_first)
-        return pd.DataFrame([row for _, row in results])
-
-
-def _first(pair: tuple[int, Found]) -> int:
-    return pair[0]
+    def frame(self, keys: Iterable[Key] | None = None) -> pd.DataFrame:
+        """Give all lines so far, or those of some keys, in their order."""
+        return pd.DataFrame([row for key in (self._rows if keys is None else keys) for row in self._rows[key]])
 
 
 def by_cell(tell: Callable[[pd.DataFrame], Rows], *names: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """What is told of each cell alone, under columns of these names for study, cell and number of seeds (the last of
-    them where fewer are given); five digits."""
+    """Tell of each cell alone, under columns of these names for study, cell and number of seeds (the last of them where
+    fewer are given); five digits."""
 
     def told(draws: pd.DataFrame) -> pd.DataFrame:
         rows = []
@@ -114,15 +105,15 @@ def by_cell(tell: Callable[[pd.DataFrame], Rows], *names: str) -> Callable[[pd.D
 
 
 def mean_and_error(draws: pd.DataFrame) -> Rows:
-    """A row for each number: its mean over the draws, and the mean's standard error."""
+    """Give each number's mean over the draws, and the mean's standard error, a row each."""
     return [{"what": str(what), "found": column.mean(), "se": column.sem()} for what, column in draws.items()]
 
 
 def means(draws: pd.DataFrame) -> Rows:
-    """One row: the mean of each number."""
+    """Give the mean of each number, in one row."""
     return [{str(what): float(column.mean()) for what, column in draws.items()}]
 
 
 def one_line_each(table: pd.DataFrame) -> pd.DataFrame:
-    """A table by cell as it is stored: five digits, and in the names of columns nothing but letters and digits."""
+    """Round a table by cell to five digits, and leave nothing but letters and digits in the names of its columns."""
     return table.reset_index().round(5).rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))

@@ -1,34 +1,24 @@
-"""What matching finds where nothing is shared, a dial wanders, or two runs are compared.
-
-Told in docs/evidence.md and docs/report.md.
+"""Count what matching finds where nothing is shared or a dial wanders (docs/evidence.md).
 
     unrelated   19 targets that follow a difficulty unknown to the subject, 1,000 questions, 41 magnitudes: how many end
                 at an edge of the range, how well magnitude follows threshold, and how far the best magnitude agrees
     falls       yes rates along 41 magnitudes of 400 questions: about a plateau they only wander; how often do two
                 magnitudes differ by two standard errors, and how often is the rate said to fall?
-    comparison  two runs that agree with six targets of three models on two thirds of 120 questions, half of what makes
-                a question easy being common to all: how often is the paired difference told from 0 (p < .05), where
-                there is none and where the first agrees on 6 percentage points more?
 
 Of every number the mean over simulations, its standard error, and the 5%, 50% and 95% points.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 from simulated_panels import simulate_sweep, unrelated_targets
 
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.comparing.comparison import paired_difference
 from onedial.verdict.criteria.status import EDGE, OK, falls
 from onedial.verdict.line import line_of
 from onedial.verdict.verdict import MIN_TARGETS
-from simulations.frame import Cell, Found, Rows, Simulation, by_cell
-
-Draw = Callable[[int], Found | list[Found]]
+from simulations.frame import Cell, Rows, Simulation, by_cell
 
 
 def unrelated(seed: int) -> dict[str, float]:
@@ -63,27 +53,11 @@ def wandering(turn: float, seed: int) -> dict[str, float]:
     return {"two standard errors somewhere": np.triu(fall, 1).max() >= 2, "said to fall": falls(answers)}
 
 
-def comparison(more: float, seed: int) -> dict[str, float]:
-    """Args: more: on how large a share of the questions, beyond two thirds, the first of the two runs agrees."""
-    rng = np.random.default_rng([4, seed])
-    ease = rng.standard_normal((120, 1))
-    first, second = (
-        ((ease + rng.standard_normal((120, 6))) / 2**0.5 < norm.ppf(share)).astype(float)
-        for share in (2 / 3 + more, 2 / 3)
-    )
-    difference, _, _, p = paired_difference(first, second, list("aabbcc"))
-    return {"difference": difference, "p < .05": p < 0.05}
-
-
 STUDIES = {
     "unrelated": [Cell("unrelated", 200, unrelated)],
     "falls": [
         Cell("a plateau", 300, partial(wandering, 0.0)),
         Cell("a plateau that falls by .1", 300, partial(wandering, 0.1)),
-    ],
-    "comparison": [
-        Cell("two equal runs", 2000, partial(comparison, 0.0)),
-        Cell("one agrees 6 points more", 2000, partial(comparison, 0.06)),
     ],
 }
 

@@ -99,27 +99,6 @@ def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, in_w
     return {"adds to the words (p)": gain.p, "mean correlation": gain.correlation}
 
 
-def small_topics(rng: np.random.Generator, shift: float, per_topic: int, wordings: int) -> Found:
-    """240 questions in topics of a few, which move labels and activations a great deal, as do wordings of a question.
-
-    The label is yes for 15 in 100. Where a question is worded several ways, a topic holds questions of that many rows.
-    """
-    n, d_model = 240, 40
-    group = np.arange(n) // wordings
-    topic = group // per_topic
-    parts = [rng.standard_normal((n, d_model + 1))[of] for of in (topic, group, np.arange(n))]
-    latent = sum(weight * part[:, 0] for weight, part in zip((0.7, 0.6, 0.4), parts, strict=True))
-    labels = (latent > np.quantile(latent, 0.85)).astype(float)
-    rows = sum(parts)[:, 1:] + shift * labels[:, None] * unit(rng.standard_normal(d_model))
-    folds = TopicFolds.of([f"t{number}" for number in topic], groups=group.tolist() if wordings > 1 else None)
-    fitted = cross_fit(of_rows(rows), ["a"], labels[:, None], folds, ["lda"])["lda"]
-    auroc = Concordance.of(fitted.score[:, 0], labels, folds).auroc
-    copies = auroc_of_copies(readers_of(rows, folds), labels, folds, N_DRAWS, int(rng.integers(10**6)))
-    words = sum(part[:, [0]] for part in (rng.standard_normal((n, 1))[of] for of in (topic, group, np.arange(n))))
-    adds = beyond_known(rows, labels, words, folds, N_DRAWS, int(rng.integers(10**6)))
-    return {"reads (p)": reads_by_chance(auroc, copies), "adds to the words (p)": adds.p, "mean AUROC": auroc}
-
-
 def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: float, noise: float, kinds: int) -> Found:
     """A stream that holds the shared ease, and what the subject alone knows; others measure the ease with this noise.
 
@@ -207,14 +186,6 @@ CASES: dict[str, Settings] = {
     "one label": grid(one_label, shift=(0.0, 0.6), effect=(0.0, 1.0)),
     "by chance": grid(by_chance, shift=(0.0, 0.6), effect=(0.0, 1.0)),
     "beyond words": grid(beyond_the_words, shift=(0.0, 0.6), effect=(0.0, 1.0), in_words=(0.0, 0.5)),
-    "small topics": each(
-        small_topics,
-        *(
-            {"shift": shift, "per_topic": per_topic, "wordings": wordings}
-            for per_topic, wordings in ((3, 1), (1, 1), (4, 3), (15, 3))
-            for shift in (0.0, 3.0)
-        ),
-    ),
     "beyond": each(
         beyond_what_is_shared,
         *(

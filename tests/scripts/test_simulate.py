@@ -52,7 +52,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
 @pytest.mark.parametrize(
     ("name", "study", "again"),
     [
-        ("structure", "rasch", "simulations.structure.rasch_test"),
+        ("structure", "bundles", "simulations.structure.bundle_invariance"),
         ("matching", "falls", "simulations.matching.falls"),
         ("probes", "by chance", "simulations.probes.off"),
     ],
