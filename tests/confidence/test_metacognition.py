@@ -6,12 +6,7 @@ import pytest
 from psychometric_data import REFERENCE
 from scipy.special import ndtr
 
-from onedial.confidence.metacognition import (
-    _auroc2,
-    meta_d_prime,
-    metacognition_sentences,
-    metacognition_table,
-)
+from onedial.confidence.metacognition import _auroc2, meta_d_prime, metacognition_sentences, metacognition_table
 from onedial.core.errors import InputError
 
 

@@ -107,8 +107,7 @@ def test_a_file_that_names_no_option_is_refused_with_the_nearest_one(config):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [(None, "there is no config file"), ("a: [1", "is no YAML"), ("- 1", "holds no options")],
+    ("text", "message"), [(None, "there is no config file"), ("a: [1", "is no YAML"), ("- 1", "holds no options")]
 )
 def test_a_file_that_is_none_is_refused_in_one_sentence(tmp_path, text, message):
     file = tmp_path / "config.yaml"

@@ -79,11 +79,7 @@ def _of_format_3(folder):
         (lambda path: create(path).release(), lambda path: create(path), "already holds a run; pass --resume"),
         (lambda path: path.write_text(""), lambda path: create(path), "is a file, but a run needs a folder"),
         (None, lambda path: Run.open(path), "holds no run"),
-        (
-            _of_format_3,
-            lambda path: Run.open(path),
-            "in format 4, and this version of the project reads format 3",
-        ),
+        (_of_format_3, lambda path: Run.open(path), "in format 4, and this version of the project reads format 3"),
     ],
 )
 def test_where_no_run_can_be_begun_or_read_is_refused_and_left_as_it_was(there, begin, words, tmp_path, monkeypatch):
@@ -182,12 +178,7 @@ def test_processes_that_share_a_run_never_overwrite_each_other(tmp_path):
         parts_of(run).append(sweep_rows([question]), process).name
         for question, process in zip("abcd", (0, 1, 0, 1), strict=True)
     ]
-    assert names == [
-        "part-00000.parquet",
-        "part-p1-00000.parquet",
-        "part-00001.parquet",
-        "part-p1-00001.parquet",
-    ]
+    assert names == ["part-00000.parquet", "part-p1-00000.parquet", "part-00001.parquet", "part-p1-00001.parquet"]
     assert parts_of(run).done("question_id") == set("abcd")
     assert len(parts_of(run).read()) == 12
 
@@ -365,9 +356,7 @@ def test_a_program_broken_off_early_says_where_its_run_lies(tmp_path, capsys):
     assert f"terminated; what was finished is saved in {tmp_path / 'begun'}" in capsys.readouterr().err
 
 
-def test_a_withdrawn_run_leaves_a_folder_that_was_there(
-    tmp_path,
-):
+def test_a_withdrawn_run_leaves_a_folder_that_was_there(tmp_path):
     """A withdrawn run leaves a folder that was there and a resumed run is never taken back."""
     (tmp_path / "empty").mkdir()
     for name in ("new", "empty"):

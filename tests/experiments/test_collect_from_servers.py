@@ -24,8 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COLLECT = (ROOT / "experiments" / "panel.py", "collect")
 CANARY = "sk-canary-5d2a9e71c3"
 needs_inspect = pytest.mark.skipif(
-    importlib.util.find_spec("inspect_ai") is None,
-    reason="inspect_ai is an optional extra (onedial[providers])",
+    importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra (onedial[providers])"
 )
 
 
@@ -76,10 +75,7 @@ def even(body):
         ({"instrument": "sideways"}, "gives for m instrument as 'sideways'; write direct, reasoned, closed book"),
         ({"temperature": -1}, "gives for m temperature as -1; write a number from 0 on"),
         ({"samples": 0}, "gives for m samples as 0; write a whole number"),
-        (
-            {"server": f"http://me:{CANARY}@127.0.0.1:1/v1"},
-            "since logs would keep a name, a password or a query",
-        ),
+        ({"server": f"http://me:{CANARY}@127.0.0.1:1/v1"}, "since logs would keep a name, a password or a query"),
         ({"server": f"http://127.0.0.1:1/v1?key={CANARY}"}, "since logs would keep a name, a password or a query"),
         ({"price": 3}, "gives for m price as 3; write {input: 0.25, output: 2.0}"),
         ({"dtype": "float32"}, "which a provider runs; leave it out"),

@@ -95,10 +95,7 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
         ([tmp_path], "holds no run"),
         ([unswept.path], "holds no sweep to match with; finish the run with --resume"),
         ([run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "new"], "answers none of the 240"),
-        (
-            [run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "taken"],
-            "is not empty and holds no run",
-        ),
+        ([run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "taken"], "is not empty and holds no run"),
         ([run.path, "--panel", tmp_path / "missing.csv"], "missing.csv"),
         (
             [run.path, "--panel", tmp_path / "other.csv", "--questions", tmp_path / "strange.csv"],

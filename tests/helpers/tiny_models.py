@@ -7,11 +7,7 @@ import re
 
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
-from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    PreTrainedTokenizerFast,
-)
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from onedial.asking.instruments import INSTRUMENTS, TokenReader
 from onedial.asking.prompts import METACOGNITIVE

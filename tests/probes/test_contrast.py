@@ -5,13 +5,7 @@ import pytest
 import torch
 
 from onedial.core.errors import InputError
-from probes.directions.contrast import (
-    StatementStreams,
-    contradiction,
-    contrast_loss,
-    polar_gap,
-    read_without_labels,
-)
+from probes.directions.contrast import StatementStreams, contradiction, contrast_loss, polar_gap, read_without_labels
 from probes.fitting.concordance import topic_draws
 from probes.fitting.folds import TopicFolds
 

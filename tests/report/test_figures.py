@@ -16,15 +16,7 @@ from onedial.report.report import contents_of
 from onedial.show.figure_style import save_figure
 from onedial.show.results import draw
 
-NAMES = [
-    "bits_of_models",
-    "prediction",
-    "baselines",
-    "agreement",
-    "layer_map",
-    "dose_response",
-    "loadings",
-]
+NAMES = ["bits_of_models", "prediction", "baselines", "agreement", "layer_map", "dose_response", "loadings"]
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,7 @@ from onedial.report.report import contents_of, end_sweep
 from onedial.report.results import missing_rows
 from onedial.show.results import doubts_of, lines_of, shown_columns
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.verdict import (
-    CANNOT_BE_JUDGED,
-    FLAGS,
-    RULE,
-    THIS_DIRECTION,
-    UNTESTED,
-)
+from onedial.verdict.verdict import CANNOT_BE_JUDGED, FLAGS, RULE, THIS_DIRECTION, UNTESTED
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}

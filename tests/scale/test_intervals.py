@@ -32,10 +32,7 @@ def test_resamples_are_counted_as_if_the_rows_were_copied():
         for replicate, drawn in enumerate(weights):
             rows = np.repeat(np.arange(80), drawn)
             copied = Answers(panel.yes[rows], panel.answered[rows], panel.questions[rows], panel.respondents)
-            assert np.array_equal(
-                result.tables[replicate],
-                count_pairs(copied).tables,
-            )
+            assert np.array_equal(result.tables[replicate], count_pairs(copied).tables)
 
 
 def test_reliability_is_the_squared_correlation_with_the_true_place():

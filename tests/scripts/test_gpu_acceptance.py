@@ -103,14 +103,7 @@ def test_on_a_pretended_gpu_nothing_is_mixed(script, monkeypatch):
 
 @pytest.mark.long
 def test_killed_in_between_it_goes_on_with_the_step_that_was_broken_off(tmp_path):
-    command = [
-        sys.executable,
-        str(SCRIPTS / "gpu_acceptance.py"),
-        str(tmp_path),
-        "--small",
-        "--steps",
-        "shape,resume",
-    ]
+    command = [sys.executable, str(SCRIPTS / "gpu_acceptance.py"), str(tmp_path), "--small", "--steps", "shape,resume"]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not (tmp_path / "alone").is_dir():
         assert process.poll() is None

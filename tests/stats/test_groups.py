@@ -13,12 +13,7 @@ WANTED = pd.Index(["cid", "ann"])
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [
-        {"ann": "x", "bob": None, "cid": "y"},
-        pd.Series({"cid": "y", "bob": "x", "ann": "x"}),
-        ["x", "x", "y"],
-    ],
+    "labels", [{"ann": "x", "bob": None, "cid": "y"}, pd.Series({"cid": "y", "bob": "x", "ann": "x"}), ["x", "x", "y"]]
 )
 def test_labels_follow_the_wanted_order(labels):
     """Labels by name or in the order of the matrix are those of the wanted."""

@@ -105,9 +105,7 @@ def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prom
     contrast, vectors = response_contrast(model, prompts, layers), extract_vector(model, prompts, layers)
     made = [
         control_interventions(
-            Material(model, vector, contrast.at_layer(vector.layer), prompts),
-            Intervention.of(vector),
-            8,
+            Material(model, vector, contrast.at_layer(vector.layer), prompts), Intervention.of(vector), 8
         )
         for vector in vectors
     ]

@@ -58,12 +58,7 @@ def test_a_small_push_moves_the_margin_by_its_mean_gradient(model, prompts, stre
 def test_length_means_nothing_and_sign_turns_the_effect(model, prompts, streams):
     drawn = random_unit(model.d_model, 5)
     table = effects_of(
-        model,
-        prompts,
-        {"a": drawn, "long": 100 * drawn, "back": -drawn},
-        2,
-        streams,
-        chance=Chance(2, 99),
+        model, prompts, {"a": drawn, "long": 100 * drawn, "back": -drawn}, 2, streams, chance=Chance(2, 99)
     ).set_index("direction")
     assert tuple(table.reset_index().columns) == EFFECT_COLUMNS
     assert table.loc["long", "effect"] == pytest.approx(table.loc["a", "effect"], rel=1e-4)

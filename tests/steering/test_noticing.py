@@ -142,11 +142,7 @@ def test_a_model_is_asked_at_each_push():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("noticed", "steps", "conclusion"),
-    [
-        ((), 0, "nothing rises"),
-        (("concept",), 30, "noticed"),
-        (("concept", "random"), 30, "any push does it"),
-    ],
+    [((), 0, "nothing rises"), (("concept",), 30, "noticed"), (("concept", "random"), 30, "any push does it")],
 )
 def test_a_tuned_subject_notices_what_it_was_tuned_to(noticed, steps, conclusion):
     """An adapter above the layer of the pushes was told which of them to notice, or nothing."""

@@ -68,10 +68,7 @@ def test_a_sum_of_pushes_is_one_vector(vector):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (
-            lambda v: (v + replace(v, layer=1)).vector(),
-            "acts at layer 1 \(resid\) and layer 2 \(resid\)",
-        ),
+        (lambda v: (v + replace(v, layer=1)).vector(), "acts at layer 1 \(resid\) and layer 2 \(resid\)"),
         (lambda v: (v - v).vector(), "adds up to nothing"),
         (lambda v: v + Intervention.of(v, operator="ablate"), "'ablate' does not add"),
         (lambda v: (v + v).magnitude, "is a sum, and one intervention at one magnitude is needed"),

@@ -4,15 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.verdict.comparing.dial_profile import (
-    AGAINST,
-    AS_ANY,
-    MOVES,
-    PROFILE_COLUMNS,
-    STILL,
-    UNREAD,
-    profile_of,
-)
+from onedial.verdict.comparing.dial_profile import AGAINST, AS_ANY, MOVES, PROFILE_COLUMNS, STILL, UNREAD, profile_of
 
 SETTINGS = (-0.2, -0.1, 0.1, 0.2)
 
