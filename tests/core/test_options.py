@@ -67,10 +67,10 @@ def test_the_command_line_goes_before_the_file(config):
 
 
 def test_what_a_run_has_stored_gives_the_same_options_again(config):
-    line = "there mon tue --no-closed-book --numbers -1,1 --kind snow --deep 3 --chat --loud --seed 7"
+    line = "there mon tue --no-closed-book --magnitudes -1,1 --numbers=-1,1 --kind snow --deep 3 --chat --loud --seed 7"
     given = parsed(*line.split(), "--kinds", "rain, then snow,rain", "--named", "a, b", "--named", "c")
     stored = plain(configuration_of(given))
-    assert stored["kinds"] == ["rain, then snow", "rain"]
+    assert (stored["kinds"], stored["named"]) == (["rain, then snow", "rain"], ["a, b", "c"])
     assert replace(parsed("--config", config(**stored)), config=None) == given
 
 
@@ -89,16 +89,6 @@ def test_switches_of_a_file_can_be_off_and_names_may_have_hyphens(config):
 def test_where_to_write_and_whether_to_go_on_are_not_taken_from_a_file(config):
     options = parsed("--config", config(out="elsewhere", resume=True, layer=None))
     assert (options.out, options.resume, options.layer) == (None, False, "auto")
-
-
-@pytest.mark.parametrize("given", [["--magnitudes", "-1,1"], ["--magnitudes=-1,1"]])
-def test_a_list_may_begin_with_a_minus_sign(given):
-    assert parsed(*given).magnitudes == "-1,1"
-
-
-def test_a_name_may_hold_a_comma_where_it_is_known_or_the_option_repeated():
-    assert parsed("--kinds", "rain, then snow,rain").kinds == ("rain, then snow", "rain")
-    assert parsed("--named", "GPT-4, neutral").named == ("GPT-4, neutral",)
 
 
 def test_a_file_that_names_no_option_is_refused_with_the_nearest_one(config):
@@ -165,7 +155,7 @@ def test_a_difference_is_named_by_the_first_key_and_nested_ones_by_dots():
     given = stored | {"model": {"name": "a", "dtype": "bfloat16"}}
     assert first_difference(stored, given) == ("model.dtype", "float32", "bfloat16")
     assert first_difference(stored, stored | {"contrast": "answer"}) == ("contrast", "not set", "answer")
-    assert configuration_hash(stored) != configuration_hash(given)
+    assert configuration_hash(stored) == configuration_hash(dict(reversed(stored.items()))) != configuration_hash(given)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])

@@ -89,6 +89,7 @@ def test_a_terminal_shows_nothing_of_what_is_done_at_once(monkeypatch):
     assert terminal.getvalue() == ""
 
 
+@pytest.mark.launched
 @pytest.mark.parametrize("watched", [True, False])
 def test_a_cell_is_told_from_one_that_nobody_watches(watched):
     """In a kernel: whoever executes a notebook without a person says that there is no input."""

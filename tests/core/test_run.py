@@ -18,7 +18,6 @@ from onedial.asking.sweep_tables import SWEEP_COLUMNS, SWEEP_KEY
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice, notice
-from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.notes import Notes
 from onedial.core.run.places import default_path
@@ -101,34 +100,10 @@ def test_a_folder_that_cannot_be_made_is_told_beforehand(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
-def test_the_default_folder_names_time_model_and_configuration():
-    path = default_path(CONFIGURATION, "org/Tiny-1B")
-    time_text, *model, digits = path.name.split("-")
-    assert path.parent == Path("runs")
-    assert time_text.endswith("Z")
-    assert "-".join(model) == "Tiny-1B"
-    assert digits == configuration_hash(CONFIGURATION)[:6]
-
-
-def test_the_hash_ignores_order():
-    reordered = dict(reversed(CONFIGURATION.items()))
-    assert configuration_hash(reordered) == configuration_hash(CONFIGURATION)
-    assert configuration_hash(CONFIGURATION | {"seed": 1}) != configuration_hash(CONFIGURATION)
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"layer": 12}, "layer = 10, but now layer = 12"),
-        ({"magnitudes": [0.0]}, r"magnitudes = \[-1.0, 0.0, 1.0\], but now magnitudes = \[0.0\]"),
-        ({"contrast": "answer"}, "contrast = not set, but now contrast = answer"),
-        ({"layer": 12, "model": "other"}, "model = org/Tiny-1B, but now model = other"),
-    ],
-)
-def test_resuming_with_another_configuration_names_the_first_difference(tmp_path, changed, words):
+def test_resuming_with_another_configuration_names_the_first_difference(tmp_path):
     create(tmp_path / "run").release()
-    with pytest.raises(InputError, match=words):
-        resume(tmp_path / "run", CONFIGURATION | changed)
+    with pytest.raises(InputError, match=r"magnitudes = \[-1.0, 0.0, 1.0\], but now magnitudes = \[0.0\]"):
+        resume(tmp_path / "run", CONFIGURATION | {"magnitudes": [0.0]})
     run = resume(tmp_path / "run")
     assert len(run.manifest.resumed) == 1
 
@@ -394,7 +369,8 @@ def test_notes_from_before_a_run_and_from_any_library_come_into_it(tmp_path, cap
         warnings.warn("of another library", UserWarning, stacklevel=1)
         run = create(tmp_path / "run")
         notes.keep_in(run)
-        notice("two answers are unread")
+        for _ in range(2):  # said again in the same words, it is printed and kept once
+            notice("two answers are unread")
     assert run.manifest.notes == ["one question was merged", "two answers are unread"]
     assert capsys.readouterr().out == "one question was merged\ntwo answers are unread\n"
 

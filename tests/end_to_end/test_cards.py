@@ -5,7 +5,6 @@ import importlib
 import inspect
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,6 @@ import torch
 
 from onedial.core.cards import html_card, one_line
 from onedial.panels.panel_files import load_panel
-
-GOLDEN = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
 
 
 def test_text_of_users_stays_text():

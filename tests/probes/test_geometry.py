@@ -8,8 +8,6 @@ from onedial.core.errors import InputError
 from probes.directions.geometry import LabelledRows, cross_evaluation, direction_table, transfer_table
 from probes.fitting.crossfit import cross_fit, of_rows
 
-MILD = {"a": 0.3, "b": 0.3, "c": 0.3}
-
 
 def only(table, **wanted):
     """The one line of a table with these values."""

@@ -13,7 +13,6 @@ import pytest
 from reporting_run import make_run
 
 from onedial.core.errors import InputError
-from onedial.core.run.run import Run
 from onedial.report.report import contents_of, end_sweep
 from onedial.report.results import missing_rows
 from onedial.show.results import doubts_of, lines_of, shown_columns
@@ -189,12 +188,6 @@ def test_what_is_to_be_doubted_follows_from_the_verdict(run):
     assert len(doubted(run, flags=list(FLAGS))) > len(doubted(run, flags=[], screening=[]))
 
 
-def test_every_doubt_and_every_line_of_the_contents_leads_somewhere(html):
-    links = re.findall(r'<a href="#([^"]+)"', html)
-    assert len(links) > 15
-    assert set(links) <= set(parsed(html).ids)
-
-
 def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
     page = parsed(html)
     assert "correctly?<|im_end|>" in page.text
@@ -202,17 +195,6 @@ def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
     assert "<this>" not in html
     assert run.run.manifest.command in page.text.replace("\n", " ")
     assert "sweep" in page.text
-
-
-def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path):
-    copy = tmp_path / "run"
-    shutil.copytree(run.path, copy)
-    (copy / "report.html").unlink()
-    resumed = SweepRun(Run.resume(copy, "steer_sweep", run.config))
-    assert resumed.is_finished
-    assert resumed.parts["sweep"].done("question_id") == set(run.questions()["id"])
-    assert end_sweep(resumed).exists()
-    assert resumed.verdict().to_dict() == run.verdict().to_dict()
 
 
 def test_a_run_without_a_verdict_is_refused(tmp_path):
@@ -266,12 +248,3 @@ def test_overflowed_answers_are_counted_apart(undrawn, tmp_path):
     text = parsed(end_sweep(run).read_text(encoding="utf-8")).text
     assert f"of these, overflowed (no finite logits) {len(lost)}" in " ".join(text.split())
     assert f"{len(lost)} answers of the subject overflowed" in text
-
-
-def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
-    run = make_run(tmp_path / "run", n_targets=6, n_questions=80)
-    text = parsed(end_sweep(run).read_text(encoding="utf-8")).text
-    assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
-    assert "– steered" not in text
-    assert "a true gain of –" not in text
-    assert "without steering?" not in text

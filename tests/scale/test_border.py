@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import onedial.confidence
-import onedial.scale
 from onedial.core.errors import InputError
 from onedial.stats.answers import as_answers
 
@@ -29,6 +27,8 @@ REFUSED = {
     "rows of different lengths": [[1, 0], [1]],
     "text": FRAME.replace({1.0: "yes", 0.0: "no"}),
     "dates": FRAME.apply(lambda column: pd.to_datetime(column)),
+    "two": FRAME.replace(1.0, 2),
+    "halves": FRAME.replace(1.0, 0.5),
     "infinities": FRAME.replace(1.0, np.inf),
     "a name twice": FRAME.set_axis(list("aabcde"), axis=1),
 }
@@ -51,20 +51,3 @@ def test_what_is_no_table_is_refused_in_one_sentence(form):
         as_answers(REFUSED[form])
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
-
-
-PUBLIC = {
-    onedial.scale: """response_model tetrachoric fit_factor_model permutation_null revised_parallel_analysis factor_fit
-        residual_correlations scale_distribution quadratic_fit_test rasch_test answer_fit bundle_invariance
-        cluster_structure missingness_test""",
-    onedial.confidence: "meta_d_prime shared_or_own compare_predictors",
-}
-
-
-@pytest.mark.parametrize(("room", "name"), [(room, name) for room, names in PUBLIC.items() for name in names.split()])
-def test_every_check_is_a_function_with_an_example(room, name):
-    """Its example runs with all others; R's call is beside every statistic of the scale."""
-    assert name in room.__all__
-    docstring = str(getattr(room, name).__doc__)
-    assert ">>> " in docstring
-    assert room is onedial.confidence or "R: " in docstring

@@ -82,16 +82,6 @@ def test_every_correlation_is_symmetric_and_between_minus_one_and_one(panel, thr
     assert (np.isnan(values) | (np.abs(values) <= 1)).all()
 
 
-class Framed:
-    """Something that is no DataFrame but can become one."""
-
-    def __init__(self, frame):
-        self.frame = frame
-
-    def to_frame(self):
-        return self.frame
-
-
 def test_the_factor_follows_relabelling_and_flipping():
     """The factor model follows relabelling flipping and unanswered questions."""
     truth = one_factor(5, 400, 9, missing=0.1)

@@ -22,40 +22,8 @@ MODELS = {
     "any scale, common asymptotes": Model("histogram", "common"),
     "smooth scale, common asymptotes": Model("smooth", "common"),
 }
-LSAT6 = [
-    3,
-    6,
-    2,
-    11,
-    1,
-    1,
-    3,
-    4,
-    1,
-    8,
-    0,
-    16,
-    0,
-    3,
-    2,
-    15,
-    10,
-    29,
-    14,
-    81,
-    3,
-    28,
-    15,
-    80,
-    16,
-    56,
-    21,
-    173,
-    11,
-    61,
-    28,
-    298,
-]
+LSAT6 = [3, 6, 2, 11, 1, 1, 3, 4, 1, 8, 0, 16, 0, 3, 2, 15, 10, 29, 14, 81, 3, 28, 15, 80, 16, 56, 21, 173, 11]
+LSAT6 += [61, 28, 298]
 LSAT7 = [12, 19, 1, 7, 3, 19, 3, 17, 10, 5, 3, 7, 7, 23, 8, 28, 7, 39, 11, 34, 14, 51, 15, 90, 6, 25, 7, 35, 18, 136]
 LSAT7 += [32, 308]
 """How many of 1,000 gave each pattern of five answers, from 00000 to 11111 (Bock and Lieberman, 1970)."""

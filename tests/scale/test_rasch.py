@@ -2,16 +2,8 @@
 
 import numpy as np
 import pytest
-from psychometric_data import equal_loadings
 
 from onedial.scale.response_model import rasch_test
-
-
-def test_the_common_slope_is_recovered():
-    rng = np.random.default_rng(2)
-    result = rasch_test(equal_loadings("normal", np.linspace(0.2, 0.8, 10), 5000, rng, 0.75))
-    assert result.loading == pytest.approx(0.75, abs=0.02)
-    assert result.p > 0.01
 
 
 def test_guesses_on_a_skewed_scale_are_no_unequal_slopes():

@@ -11,7 +11,7 @@ from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf
 from onedial.scale.correlations.tetrachoric import tetrachoric
 from onedial.scale.correlations.thresholds import threshold_table
-from onedial.stats.answers import PsychometricsWarning, as_answers
+from onedial.stats.answers import PsychometricsWarning
 
 SIMULATIONS = ["sim1", "sim2", "sim3"]
 
@@ -123,24 +123,6 @@ def test_one_question_and_one_respondent_give_nan_or_one_but_no_crash():
     with pytest.warns(PsychometricsWarning):
         assert tetrachoric([[1, 0, 1]]).correlation.isna().all(axis=None)
     assert tetrachoric([[1], [0], [1]]).correlation.to_numpy().tolist() == [[1.0]]
-
-
-@pytest.mark.parametrize(
-    ("panel", "message"),
-    [
-        (pd.DataFrame({"a": [1, 0], "b": [0.0, np.inf]}), "b hold inf"),
-        (pd.DataFrame({"a": [1, 0], "b": ["yes", "no"]}), "b hold 'yes'"),
-        (pd.DataFrame({"a": [1, 2, 0]}), "a hold 2"),
-        (pd.DataFrame({"a": [0.5, 1, 0]}), "a hold 0.5"),
-        (pd.DataFrame([[1, 0]], columns=["a", "a"]), "a occurs more than once"),
-        (pd.DataFrame({"a": []}), "empty"),
-        ([1, 0, 1], "1 dimension"),
-        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), "a hold Timestamp"),
-    ],
-)
-def test_input_that_is_no_answer_is_refused_in_one_sentence(panel, message):
-    with pytest.raises(InputError, match=message):
-        as_answers(panel)
 
 
 @pytest.mark.parametrize(("option", "value"), [("thresholds", "local"), ("zero_cells", "add")])
