@@ -69,6 +69,19 @@ def prompts(model, request):
 
 
 @pytest.fixture
+def call(capsys):
+    """Runs a program in this process: `call(STEER_SWEEP, "--model", folder, ...)`."""
+    from tiny_experiment import Ended, run_here
+
+    def run(program, *arguments, drawn=False):
+        capsys.readouterr()
+        code = run_here(program, *arguments, drawn=drawn)
+        return Ended(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
 def undrawn(monkeypatch):
     """Figures are blank, for a test that does not look at them."""
     from blank import draw_nothing

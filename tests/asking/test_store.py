@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from fake_server import FakeServer
 from forks import start_program
-from tiny_experiment import ROOT, alone, call
+from tiny_experiment import ROOT, alone
 
 from onedial.asking.instruments import CAN_YOU_ANSWER
 from onedial.asking.providers.costs import Price
@@ -22,8 +22,6 @@ from onedial.asking.respondents import Identity, answers_in_order
 from onedial.asking.store import ANSWERS, Store, read_lines
 from onedial.core.errors import InputError
 from onedial.studies.bill import prices_of
-
-__all__ = ["call"]
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tiny_experiment import JUDGE_RUN, call
+from tiny_experiment import JUDGE_RUN
 
 from onedial.asking.prompts import load_prompt
 from onedial.asking.questions import questions_from_frame
@@ -24,8 +24,6 @@ from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.sweeping import sweep
 from steering.vectors import extract_vector
-
-__all__ = ["call"]
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
 NAMES = ("default", "all_positions")

@@ -10,14 +10,12 @@ import pandas as pd
 import pytest
 from forks import start_program
 from shared_runs import seven_batches
-from tiny_experiment import STEER_SWEEP, alone, as_arguments, call, files_of, vector_content
+from tiny_experiment import STEER_SWEEP, alone, as_arguments, files_of, vector_content
 
 from onedial.core.run.configuration import configuration_hash
 from onedial.models.forward.path_proof import check_fast_paths
 from onedial.models.forward.runner import FastRunner
 from onedial.verdict.sweep_run import SweepRun
-
-__all__ = ["call"]
 
 KILLS = int(os.environ.get("ONEDIAL_KILLS", "2"))
 """How often the run is killed; set the variable to try more."""

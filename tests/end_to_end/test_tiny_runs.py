@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from shared_runs import default_run
-from tiny_experiment import STEER_SWEEP, as_arguments, call, panel_frame, vector_content, write_experiment
+from tiny_experiment import STEER_SWEEP, as_arguments, panel_frame, vector_content, write_experiment
 
 from onedial.asking.prompts import load_prompt
 from onedial.asking.yes_no import is_read
@@ -22,8 +22,6 @@ from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import scan_layers
 from steering.planning.magnitudes import choose_magnitudes
 from steering.vectors import extract_vector
-
-__all__ = ["call"]
 
 WRITTEN = (
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "layer_scan.csv"),

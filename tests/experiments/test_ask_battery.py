@@ -6,12 +6,10 @@ import shutil
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, call, run_here
+from tiny_experiment import ROOT, run_here
 from tiny_models import outspoken_model, save_outspoken, vectors_at
 
 from onedial.asking.store import ANSWERS, Store
-
-__all__ = ["call"]
 
 PROGRAM = ROOT / "experiments" / "ask.py", "battery"
 QUICK = ("--n-questions", "8", "--n-each", "4", "--samples", "1", "--replicates", "19")

@@ -5,12 +5,10 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, call, run_here
+from tiny_experiment import ROOT, run_here
 from tiny_models import save_tiny
 
 from onedial.asking.store import ANSWERS
-
-__all__ = ["call"]
 
 PROGRAM = ROOT / "experiments" / "ask.py", "questionnaire"
 QUICK = ("--administrations", "2", "--replicates", "49")

@@ -5,7 +5,7 @@ import importlib.util
 import pandas as pd
 import pytest
 from fake_server import FakeServer, Fault
-from tiny_experiment import ROOT, call, run_here
+from tiny_experiment import ROOT, run_here
 from tiny_models import save_outspoken
 
 from onedial.asking.store import ANSWERS, Store
@@ -14,8 +14,6 @@ from onedial.core.run.run import Run
 from onedial.selfreport.ask.self_prediction import association_words
 from onedial.studies.battery.tuned import score_tuned, tuned_answers
 from steering.dials import adapters
-
-__all__ = ["call"]
 
 ASK = ROOT / "experiments" / "ask.py"
 

@@ -7,10 +7,8 @@ from pathlib import Path
 import huggingface_hub.constants
 import pandas as pd
 import pytest
-from tiny_experiment import STEER_SWEEP, as_arguments, call, files_of, write_experiment
+from tiny_experiment import STEER_SWEEP, as_arguments, files_of, write_experiment
 from tiny_models import byte_tokenizer, save_outspoken, tiny_hf
-
-__all__ = ["call"]
 
 JOURNAL = ("log.txt", "manifest.json")
 """What a refused attempt may write into a run: that it was tried."""

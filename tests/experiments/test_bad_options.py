@@ -3,9 +3,8 @@
 import shlex
 
 import pytest
-from tiny_experiment import ROOT, call
+from tiny_experiment import ROOT
 
-__all__ = ["call"]
 FILES = {
     "few.csv": "question_id,a,b\nq1,1,0\nq2,0,1\n",
     "constant.csv": "question_id,a,b,c\nq1,1,0,1\n",

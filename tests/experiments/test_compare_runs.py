@@ -5,7 +5,7 @@ import json
 import pytest
 from browser import errors_of, opened, requests_of
 from reporting_run import make_run
-from tiny_experiment import ROOT, call  # noqa: F401
+from tiny_experiment import ROOT
 
 from onedial.core.run.run import Run
 
@@ -18,7 +18,7 @@ def folders(tmp_path_factory):
     return [make_run(folder / name, n_targets=6, texts=texts).path for name, texts in (("a", ()), ("b", ["<b>hi</b>"]))]
 
 
-def test_two_runs_stand_on_one_page(folders, call, tmp_path, undrawn):  # noqa: F811
+def test_two_runs_stand_on_one_page(folders, call, tmp_path, undrawn):
     ended = call(COMPARE_RUNS, *folders, "--out", tmp_path / "out")
     assert ended.code == 0, ended.err
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
@@ -33,7 +33,7 @@ def test_two_runs_stand_on_one_page(folders, call, tmp_path, undrawn):  # noqa: 
 
 
 @pytest.mark.launched
-def test_the_page_of_two_runs_asks_for_nothing_and_fits_a_phone(folders, call, tmp_path):  # noqa: F811
+def test_the_page_of_two_runs_asks_for_nothing_and_fits_a_phone(folders, call, tmp_path):
     assert call(COMPARE_RUNS, *folders, "--out", tmp_path / "out").code == 0
     with opened(tmp_path / "out" / "report.html", width=400) as chrome:
         assert errors_of(chrome) == []
@@ -41,7 +41,7 @@ def test_the_page_of_two_runs_asks_for_nothing_and_fits_a_phone(folders, call, t
         assert chrome.execute_script("return document.documentElement.scrollWidth") <= 400
 
 
-def test_a_run_without_a_sweep_is_named_by_its_program(folders, call, tmp_path):  # noqa: F811
+def test_a_run_without_a_sweep_is_named_by_its_program(folders, call, tmp_path):
     Run.create(tmp_path / "factor", "fit_factor", {}).release()
     ended = call(COMPARE_RUNS, folders[0], tmp_path / "factor", "--out", tmp_path / "out")
     assert ended.code == 2

@@ -7,11 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from shared_runs import quick_run
-from tiny_experiment import call, files_of, run_here
+from tiny_experiment import files_of, run_here
 
 from onedial.selfreport.ask.self_reports import SELF_REPORTS
-
-__all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "ask.py"
 pytestmark = pytest.mark.slow  # two profiles of a tiny model

@@ -2,9 +2,7 @@
 
 import itertools
 
-from tiny_experiment import ROOT, call, save_outspoken
-
-__all__ = ["call"]
+from tiny_experiment import ROOT, save_outspoken
 
 DOCTOR = ROOT / "experiments" / "doctor.py"
 

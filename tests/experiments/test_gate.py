@@ -6,11 +6,9 @@ import re
 import pandas as pd
 import pytest
 from shared_runs import default_run
-from tiny_experiment import ROOT, call, run_here
+from tiny_experiment import ROOT, run_here
 
 from onedial.verdict.sweep_run import SweepRun
-
-__all__ = ["call"]
 
 GATE = ROOT / "experiments" / "gate.py"
 PLACE = ROOT / "experiments" / "place.py"

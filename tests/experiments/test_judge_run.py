@@ -9,13 +9,11 @@ import pandas as pd
 import pytest
 from programs import MODEL_LIBRARIES, run_without
 from reporting_run import VECTOR_ID, intervention, make_run
-from tiny_experiment import call, files_of
+from tiny_experiment import files_of
 
 from onedial.core.run.run import Run
 from onedial.report.report import contents_of
 from onedial.verdict.sweep_run import SweepRun
-
-__all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"
 

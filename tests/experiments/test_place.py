@@ -4,9 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, call, run_here, write_experiment
-
-__all__ = ["call"]
+from tiny_experiment import ROOT, run_here, write_experiment
 
 PLACE = ROOT / "experiments" / "place.py"
 

@@ -2,9 +2,7 @@
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, call
-
-__all__ = ["call"]
+from tiny_experiment import ROOT
 
 PROGRAM = ROOT / "experiments" / "ask.py", "score"
 FOLDER = ROOT / "tests" / "reference" / "self_execution"

@@ -3,12 +3,10 @@ missing."""
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, call, run_here
+from tiny_experiment import ROOT, run_here
 from tiny_models import save_outspoken
 
 from onedial.confidence.tokens import SURER
-
-__all__ = ["call"]
 
 PROGRAM = ROOT / "experiments" / "ask.py", "written"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from shared_runs import default_run, whole_run
-from tiny_experiment import STEER_SWEEP, as_arguments, call
+from tiny_experiment import STEER_SWEEP, as_arguments
 
 from onedial.asking.sweep_tables import AS_ASKED, DRAWN_ROLES, REVERSED_WORDING
 from onedial.report.report import contents_of
@@ -15,8 +15,6 @@ from onedial.studies.sweep.causes import layers_above
 from onedial.verdict.sweep_run import SweepRun
 from steering.causes import INTERCHANGE_COLUMNS, MEDIATION_COLUMNS
 from steering.dials.dials import SURENESS
-
-__all__ = ["call"]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from tiny_experiment import (
     STEER_SWEEP,
     as_arguments,
     assert_bounded,
-    call,
     files_of,
     foretold,
     write_experiment,
@@ -28,7 +27,6 @@ from onedial.stats.shares import wilson_interval
 from onedial.studies.options.sweep import CONTROLS_WITHOUT_PANEL
 from onedial.verdict.sweep_run import SweepRun
 
-__all__ = ["call"]
 TABLES = ("sweep", "controls", "facts", "wordings")
 
 

@@ -6,12 +6,10 @@ from html import unescape
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, as_arguments, assert_bounded, call, counted, foretold, run_here, write_experiment
+from tiny_experiment import ROOT, as_arguments, assert_bounded, counted, foretold, run_here, write_experiment
 from tiny_models import save_outspoken
 
 from onedial.models.inside.activation_store import ActivationStore
-
-__all__ = ["call"]
 
 TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 

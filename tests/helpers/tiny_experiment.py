@@ -48,18 +48,6 @@ class Ended(NamedTuple):
     err: str
 
 
-@pytest.fixture
-def call(capsys):
-    """Runs a program in this process: `call(STEER_SWEEP, "--model", folder, ...)`."""
-
-    def run(program, *arguments, drawn=False):
-        capsys.readouterr()
-        code = run_here(program, *arguments, drawn=drawn)
-        return Ended(code, *capsys.readouterr())
-
-    return run
-
-
 def run_here(program, *arguments, drawn=False):
     """Run a program in this process, which has imported what it needs, and return its exit code.
 

@@ -8,13 +8,11 @@ import pandas as pd
 import pytest
 from simulations import red_team, verdicts, zoo
 from simulations.frame import Draws, by_cell, mean_and_error
-from tiny_experiment import ROOT, call
+from tiny_experiment import ROOT
 
 from onedial.core.errors import InputError
 from onedial.selfreport.battery import BATTERY
 from onedial.verdict.comparing.dial_profile import PROFILE_VERDICTS
-
-__all__ = ["call"]
 
 SIMULATE = ROOT / "scripts" / "simulate.py"
 

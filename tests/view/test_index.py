@@ -10,7 +10,7 @@ import threading
 from html import escape
 
 import pytest
-from tiny_experiment import ROOT, alone, call  # noqa: F401
+from tiny_experiment import ROOT, alone
 
 from onedial.core.errors import InputError
 from onedial.core.run.run import Run
