@@ -33,6 +33,7 @@ REFUSED = {
     "ask battery --model ,": "names no model",
     "ask battery --vector v --magnitudes 1,1": "each of them once",
     "ask battery --model openai:gpt --vector v --magnitudes 1 --n-each 2": "cannot be steered",
+    "ask written --instruments P(false)": "choose among",
     "ask questionnaire --model ,": "names no model",
     "ask questionnaire --questionnaire none.csv": "there is no questionnaire",
     "ask predict --model ,": "names no model",

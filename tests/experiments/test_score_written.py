@@ -28,10 +28,3 @@ def test_every_signal_is_judged_with_its_counts(scored):
     assert (signals["n"] + signals["n_unread"]).nunique() == 1
     assert (folder / "run" / "figures" / "signals.png").stat().st_size > 5000
     assert len(pd.read_html(folder / "run" / "report.html")) == 3  # signals, votes, answers
-
-
-def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
-    ended = call(*PROGRAM, "--instruments", "P(false)", "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert "choose among" in ended.err
-    assert not (tmp_path / "run").exists()

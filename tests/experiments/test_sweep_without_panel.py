@@ -27,8 +27,6 @@ from onedial.stats.shares import wilson_interval
 from onedial.studies.options.sweep import CONTROLS_WITHOUT_PANEL
 from onedial.verdict.sweep_run import SweepRun
 
-TABLES = ("sweep", "controls", "facts", "wordings")
-
 
 def made():
     """Made once, of questions and a model alone."""
@@ -61,12 +59,6 @@ def test_what_needs_targets_is_neither_stored_nor_shown(run, html):
     assert set(SWEEP_RESULTS) >= OF_TARGETS
 
 
-def test_the_page_says_that_a_panel_is_what_a_verdict_takes(run, html):
-    text = " ".join(re.sub(r"<[^>]*>", "", html).split())
-    assert "a panel of 100 questions and 5 base models" in text
-    assert f"onedial judge {run.path} --panel" in text
-
-
 def test_yes_rates_on_the_page_are_those_of_the_stored_margins(run, html):
     """Recomputed from the parts of the sweep, with the interval that stands beside each."""
     table = pd.concat(pd.read_parquet(part) for part in sorted((run.path / "sweep").glob("part-*.parquet")))
@@ -92,20 +84,6 @@ def test_directions_drawn_by_chance_are_ranked_by_the_push_they_take(run):
 
 def test_each_stage_asks_what_its_dry_run_tells(run):
     assert_bounded(foretold(STEER_SWEEP, made().options), made().asked, "sweep", "facts", searched=["controls"])
-
-
-def test_a_run_that_lost_parts_goes_on_to_the_same_tables(unreported, run, tmp_path, call):
-    folder = shutil.copytree(run.path, tmp_path / "run")
-    for late in (*sorted((folder / "controls").glob("part-*.parquet"))[1:], folder / "verdict.json"):
-        late.unlink()
-    ended = call(STEER_SWEEP, *as_arguments(made().options | {"out": folder, "resume": True}))
-    assert ended.code == 0, ended.err
-    for name in TABLES:
-        again, table = (
-            each.parts[name].read().sort_values(by=[*each.parts[name].key]) for each in (SweepRun.open(folder), run)
-        )
-        pd.testing.assert_frame_equal(again.reset_index(drop=True), table.reset_index(drop=True))
-    assert (folder / "verdict.json").read_bytes() == (run.path / "verdict.json").read_bytes()
 
 
 def test_it_is_judged_later_beside_a_panel_and_stays_as_it_is(unreported, run, tmp_path, call):

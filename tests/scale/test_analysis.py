@@ -9,8 +9,7 @@ import pytest
 
 from onedial.core.errors import InputError
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
-from onedial.scale.study.checks import CHECKS, Check
-from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.scale.study.panel_fit import PanelFit
 from onedial.scale.study.sameness import grouped
 from onedial.scale.study.the_panel import copies_among
 from onedial.stats.answers import PsychometricsWarning, as_answers
@@ -254,19 +253,6 @@ def test_copies_are_named_by_how_they_copy():
     ]
     close = planted(6, 300, 0.95)
     assert copies_among(as_answers(close)) == []
-
-
-def test_one_more_check_is_one_function_and_one_entry(monkeypatch):
-    def ask(fit):
-        rates = pd.DataFrame({"yes": fit.answers.yes.mean(axis=0)}, fit.answers.respondents)
-        return Finding([f"{len(rates)} rates."], {"rates": rates}, {"mean": 0.5}, against=["rates differ"])
-
-    monkeypatch.setitem(CHECKS, "rates", Check("How often is it yes?", ask))
-    analysis = analyse_panel(planted(2, 300, 0.8), n_replicates=0)
-    assert "How often is it yes? - 12 rates." in words(analysis)
-    assert "Against one scale for all: rates differ." in analysis.verdict
-    assert len(analysis.tables["rates"]) == 12
-    assert analysis.summary["mean"] == 0.5
 
 
 def test_one_respondent_under_two_names_counts_as_one_though_it_errs():

@@ -2,11 +2,7 @@
 
 import importlib.util
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -34,16 +30,12 @@ def run(script, monkeypatch, *arguments):
     return script.main()
 
 
-def test_in_small_a_step_passes_and_is_not_done_twice(script, monkeypatch, tmp_path, capsys):
-    out = tmp_path / "figures"
-    steps = ("--steps", "exact")
-    assert run(script, monkeypatch, out, "--small", *steps) == 0
-    figures = json.loads((out / "figures.json").read_text())
+def test_in_small_a_step_passes(script, monkeypatch, tmp_path, capsys):
+    assert run(script, monkeypatch, tmp_path / "figures", "--small", "--steps", "exact") == 0
+    figures = json.loads((tmp_path / "figures" / "figures.json").read_text())
     assert set(figures["exact"]["by_form"]["bfloat16"]) == {"GPT-2", "Gemma 2"}
     assert 0 < figures["exact"]["largest"]["float32"] <= script.LIMITS["float32"]
     assert "| exact | passed |" in capsys.readouterr().out
-    monkeypatch.setitem(script.STEPS, "exact", lambda *given: pytest.fail("done twice"))
-    assert run(script, monkeypatch, out, "--small", *steps) == 0
 
 
 def test_a_step_that_breaks_off_is_noted_and_the_next_ones_follow(script, monkeypatch, tmp_path):
@@ -101,18 +93,21 @@ def test_on_a_pretended_gpu_nothing_is_mixed(script, monkeypatch):
     assert result["passed"]
 
 
-@pytest.mark.long
-def test_killed_in_between_it_goes_on_with_the_step_that_was_broken_off(tmp_path):
-    command = [sys.executable, str(SCRIPTS / "gpu_acceptance.py"), str(tmp_path), "--small", "--steps", "shape,resume"]
-    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not (tmp_path / "alone").is_dir():
-        assert process.poll() is None
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def test_killed_in_between_it_goes_on_with_the_step_that_was_broken_off(script, monkeypatch, tmp_path):
+    """The step itself, with what it kills, is run by .ci/run."""
+
+    def killed(small, device, folder):
+        raise KeyboardInterrupt
+
+    steps = ("--small", "--steps", "shape,resume")
+    monkeypatch.setitem(script.STEPS, "shape", lambda small, device: {"passed": True, "drawn": 7})
+    monkeypatch.setitem(script.STEPS, "resume", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(script, monkeypatch, tmp_path, *steps)
     before = json.loads((tmp_path / "figures.json").read_text())
     assert "resume" not in before
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    monkeypatch.setitem(script.STEPS, "shape", lambda *given: pytest.fail("done twice"))
+    monkeypatch.setitem(script.STEPS, "resume", lambda small, device, folder: {"passed": folder == tmp_path})
+    assert run(script, monkeypatch, tmp_path, *steps) == 0
     after = json.loads((tmp_path / "figures.json").read_text())
-    assert after["shape"] == before["shape"]
-    assert after["resume"]["passed"]
+    assert (after["shape"], after["resume"]["passed"]) == (before["shape"], True)
