@@ -5,6 +5,7 @@ is the quick way, by the same runners as the sweep (`onedial.models.forward.runn
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from onedial.models.forward.runner import Started
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention, SteeringVector, as_interventions
-from steering.reading import Grids, Numbers, Sink, check_sweep, long_table, read_along, rows_of
+from steering.reading import Grids, Kept, Numbers, Sink, answers_along
 
 ASKED_COLUMNS = ["question_id", "intervention_id", "magnitude", "value", "margin", "expected", "spread", "mass"]
 """value: place of the likeliest option; margin: first option over the second, nan unless yes/no; expected, spread: of
@@ -46,7 +47,7 @@ def ask_settings(
         sink: is given each finished batch's table; nothing is kept then. done: ids that need not be asked again.
 
     Returns:
-        `ASKED_COLUMNS`, by prompt, intervention and magnitude; empty with a sink.
+        `ASKED_COLUMNS`, by intervention, prompt and magnitude; empty with a sink.
 
     Raises:
         InputError: as in `sweep`; an instrument whose answer is written, or that this tokenizer cannot read; a prompt
@@ -63,40 +64,19 @@ def ask_settings(
     """
     if not isinstance(instrument.reader, TokenReader):
         raise InputError(f"the answer to {instrument.name!r} is written, not read from logits; use ask_along")
-    asked, question_ids = as_interventions(interventions), list(prompts)
-    grids = check_sweep(model, asked, magnitudes)
     # One instrument's prompts end alike; the tokens that can answer depend on nothing before that (`ENDING`).
-    prompt_set = PromptSet.of_prompts(model, list(prompts.values()), question_ids, instrument.reader)
+    asked = PromptSet.of_prompts(model, list(prompts.values()), list(prompts), instrument.reader)
 
     def options(started: Started, final: Tensor) -> Tensor:
-        groups, mass = model.readout.groups_and_mass(final, prompt_set.tokens)
+        groups, mass = model.readout.groups_and_mass(final, asked.tokens)
         return torch.cat([groups.movedim(-1, 0), mass[None]])
 
-    def table(places: Sequence[int], numbers: Sequence[Numbers]) -> pd.DataFrame:
-        read = [_answers(each, instrument) for each in numbers]
-        return long_table([question_ids[place] for place in places], asked, grids, read, ASKED_COLUMNS[3:])
-
-    read_rows = read_along(
-        model,
-        prompt_set,
-        [rows_of(each, grids[each.intervention_id]) for each in asked],
-        options,
-        done=done,
-        sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
-        progress=progress,
-    )
-    if not read_rows:
-        return pd.DataFrame(columns=ASKED_COLUMNS)
-    left = [place for place, name in enumerate(question_ids) if name not in done]
-    rows = table(left, read_rows)
-    order = rows["question_id"].map({name: place for place, name in enumerate(question_ids)})
-    rows = rows.assign(_order=order).sort_values(
-        ["_order", "intervention_id", "magnitude"], kind="stable", ignore_index=True
-    )
-    return rows[ASKED_COLUMNS]
+    kept = Kept(ASKED_COLUMNS[3:], options, partial(_answers, instrument))
+    pushed = as_interventions(interventions)
+    return answers_along(model, pushed, asked, magnitudes, kept=kept, sink=sink, done=done, progress=progress)
 
 
-def _answers(numbers: Numbers, instrument: Instrument) -> Numbers:
+def _answers(instrument: Instrument, numbers: Numbers) -> Numbers:
     """(column, row) `ASKED_COLUMNS` of one question, from (options and mass, row)."""
     logits, mass = numbers[:-1].T, numbers[-1]
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))

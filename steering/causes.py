@@ -173,7 +173,7 @@ def slopes_along(
     """
     ends = torch.tensor([[-step, step]])
     rows = [Rows({layer: partial(_added, line.to(model.device), norm)}, ends) for layer, line, norm in pushes]
-    margins = read_margins(read_along(model, prompts, rows, margins_of(model, prompts), progress=progress))
+    margins = read_margins(model, prompts, rows, progress)
     return (margins[:, 1::2] - margins[:, ::2]) / (2 * step)
 
 
@@ -288,7 +288,7 @@ def moved_margins(
 
     cells = torch.arange(amounts.numel(), dtype=torch.float32).reshape(amounts.shape)  # each row's place in `far`
     rows = Rows({layer: move}, cells, together=True)
-    return read_margins(read_along(model, prompts, [rows], margins_of(model, prompts), progress=progress))
+    return read_margins(model, prompts, [rows], progress)
 
 
 # ---- what a push goes through ----------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def mediation(
     lines |= drawn_lines(chance.n_drawn, model.d_model, chance.seed)
     lines |= {key: line for key, line in probes.items() if key not in lines}
     run = _mediated(model, vector, ends, layer, unit_lines(lines))
-    margins = read_margins(read_along(model, prompts, [run], margins_of(model, prompts), progress=progress))
+    margins = read_margins(model, prompts, [run], progress)
     total = margins[:, 1] - margins[:, 2]
     rest = rearrange(margins[:, 3:], "question (line each) -> line each question", each=_EACH)
     weights = np.concatenate(list(resampled_weights(len(margins), chance.n_bootstrap, chance.seed)))

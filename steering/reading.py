@@ -146,10 +146,26 @@ def margins_of(model: OpenModel, prompts: PromptSet) -> Readout:
     return lambda started, final: torch.stack(model.readout.margin_and_mass(final, prompts.tokens))
 
 
-def read_margins(numbers: Sequence[Numbers]) -> Numbers:
-    """(question, row) margins of what `margins_of` has read; nan where the answer counts as unread."""
+def read_margins(
+    model: OpenModel, prompts: PromptSet, rows: Sequence[Rows], progress: Progress | None = None
+) -> Numbers:
+    """(question, row) margins; nan where the answer counts as unread."""
+    numbers = read_along(model, prompts, rows, margins_of(model, prompts), progress=progress)
     margin, mass = np.stack(numbers, axis=1)
     return np.where(is_read(mass), margin, np.nan)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a table keeps of each row.
+
+    Attributes:
+        columns: of the numbers. readout: gives them, or what `reckon` makes them of, question by question.
+    """
+
+    columns: Sequence[str]
+    readout: Readout
+    reckon: Callable[[Numbers], Numbers] = lambda numbers: numbers
 
 
 def answers_along(
@@ -158,64 +174,56 @@ def answers_along(
     prompts: PromptSet,
     magnitudes: Magnitudes | Grids,
     *,
+    kept: Kept | None = None,
     batch_size: int | None = None,
     done: Collection[str] = frozenset(),
     sink: Sink | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Margin and mass of every question at every magnitude of every intervention.
+    """What every question is answered at every magnitude of every intervention: by default its margin and mass.
 
     Args:
         magnitudes: a number or several for all, or for each intervention_id; in its unit.
         sink: is given the table of each finished part of a batch. The rest: as in `read_along`.
 
     Returns:
-        `SWEEP_COLUMNS`, by intervention, question and magnitude; empty with a sink.
+        question_id, intervention_id, magnitude and what is kept (`SWEEP_COLUMNS`), by intervention, question and
+        magnitude; empty with a sink.
 
     Raises:
         InputError: as `check_sweep`.
     """
     grids = check_sweep(model, interventions, magnitudes)
-    names = prompts.question_ids
+    kept = kept or Kept(SWEEP_COLUMNS[3:], margins_of(model, prompts))
+    names = np.array(prompts.question_ids, dtype=object)
+    ends = np.cumsum([0, *(len(grids[each.intervention_id]) for each in interventions)])
 
     def table(places: Sequence[int], numbers: Sequence[Numbers]) -> pd.DataFrame:
-        return long_table([names[place] for place in places], interventions, grids, numbers, ["margin", "mass"])
+        values = np.stack([kept.reckon(each) for each in numbers])  # question number row
+        frames = []
+        for each, start, end in zip(interventions, ends, ends[1:], strict=False):
+            keys = {
+                "question_id": np.repeat(names[list(places)], end - start),
+                "intervention_id": each.intervention_id,
+                "magnitude": np.tile(np.array(grids[each.intervention_id], dtype=float), len(places)),
+            }
+            frames.append(pd.DataFrame(keys | {c: values[:, n, start:end].ravel() for n, c in enumerate(kept.columns)}))
+        return pd.concat(frames, ignore_index=True)
 
     read_rows = read_along(
         model,
         prompts,
         [rows_of(each, grids[each.intervention_id]) for each in interventions],
-        margins_of(model, prompts),
+        kept.readout,
         batch_size=batch_size,
         done=done,
         sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
         progress=progress,
     )
     if not read_rows:
-        return pd.DataFrame(columns=SWEEP_COLUMNS)
+        return pd.DataFrame(columns=[*SWEEP_COLUMNS[:3], *kept.columns])
     asked = [place for place, name in enumerate(names) if name not in done]
     return table(asked, read_rows).sort_values("intervention_id", kind="stable", ignore_index=True)
-
-
-def long_table(
-    question_ids: Sequence[str],
-    interventions: Sequence[Intervention],
-    grids: Mapping[str, Sequence[float]],
-    numbers: Sequence[Numbers],
-    columns: Sequence[str],
-) -> pd.DataFrame:
-    """One row for each intervention, question and magnitude: what `read_along` gave, with a name for each number."""
-    values = np.stack(numbers)  # question number row
-    ends = np.cumsum([0, *(len(grids[each.intervention_id]) for each in interventions)])
-    frames = []
-    for each, start, end in zip(interventions, ends, ends[1:], strict=False):
-        keys = {
-            "question_id": np.repeat(np.array(question_ids, dtype=object), end - start),
-            "intervention_id": each.intervention_id,
-            "magnitude": np.tile(np.array(grids[each.intervention_id], dtype=float), len(question_ids)),
-        }
-        frames.append(pd.DataFrame(keys | {c: values[:, n, start:end].ravel() for n, c in enumerate(columns)}))
-    return pd.concat(frames, ignore_index=True)
 
 
 def margins_by(table: pd.DataFrame, setting: str = "magnitude") -> pd.DataFrame:

@@ -6,16 +6,16 @@
 Runs whole forwards under the push; for yes and no over many settings `steering.sweep` is far quicker.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
 from onedial.asking.instruments import Instrument
 from onedial.asking.measuring import measurements
 from onedial.asking.questions import Question
+from onedial.asking.respondents import answers_in_order
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
-from onedial.models.processes import gather, own_share
 from onedial.models.respondent import LocalRespondent
 from steering.interventions import Intervention, SteeringVector, as_intervention
 
@@ -26,7 +26,7 @@ class SteeredRespondent(LocalRespondent):
     Args:
         intervention: a vector by itself is added at the answer, in residual norms.
         magnitude: in the intervention's unit, positive towards yes; at 0 the model is as it was.
-        batch_size, progress, seed: as in `LocalRespondent`.
+        batch_size, seed: as in `LocalRespondent`.
 
     Raises:
         InputError: the intervention is of another model.
@@ -38,7 +38,6 @@ class SteeredRespondent(LocalRespondent):
         intervention: Intervention | SteeringVector,
         magnitude: float,
         batch_size: int | None = None,
-        progress: Callable[[int], None] | None = None,
         seed: int = 0,
     ) -> None:
         self.intervention = as_intervention(intervention)
@@ -47,7 +46,6 @@ class SteeredRespondent(LocalRespondent):
         super().__init__(
             model,
             batch_size,
-            progress,
             push=self.intervention * self.magnitude,
             setting=f"{self.intervention.intervention_id} at {self.magnitude:+.6g}",
             seed=seed,
@@ -60,10 +58,6 @@ def ask_along(
     magnitudes: Sequence[float],
     questions: Sequence[Question],
     instrument: Instrument,
-    *,
-    seed: int = 0,
-    batch_size: int | None = None,
-    sink: Callable[[pd.DataFrame], None] | None = None,
 ) -> pd.DataFrame:
     """Put one instrument to the subject at several settings of its dial.
 
@@ -72,11 +66,9 @@ def ask_along(
 
     Args:
         instrument: its template has the one slot `question`.
-        sink: is given each finished magnitude's table (this process's share of the questions).
 
     Returns:
-        Measurements (`measurements`), beside them `intervention_id` and `magnitude`; with several
-        processes, of all questions in each process.
+        Measurements (`measurements`) by magnitude and question, beside them `intervention_id` and `magnitude`.
 
     Raises:
         InputError: no questions or no magnitudes, or as `LocalRespondent.answer`.
@@ -91,29 +83,17 @@ def ask_along(
     """
     if not questions or not magnitudes:
         raise InputError(f"{len(questions)} questions at {len(magnitudes)} magnitudes: give at least one of each")
-    share = own_share(list(questions))
-    prompts = [instrument.prompt(question.rendered) for question in share]
-    frames: list[pd.DataFrame] = []
-    for magnitude in magnitudes if share else ():
-        subject = SteeredRespondent(model, intervention, magnitude, batch_size, seed=seed)
+    prompts = [instrument.prompt(question.rendered) for question in questions]
+    tables = []
+    for magnitude in magnitudes:
+        subject = SteeredRespondent(model, intervention, magnitude)
         rows = measurements(
             model.identity.name,
             subject.identity,
             instrument.name,
             instrument.template.name,
-            [question.id for question in share],
-            subject.answer(prompts, instrument),
+            [question.id for question in questions],
+            answers_in_order(subject, prompts, instrument),
         )
-        rows = rows.assign(intervention_id=subject.intervention.intervention_id, magnitude=subject.magnitude)
-        frames.append(rows)
-        if sink:
-            sink(rows)
-    shares: list[pd.DataFrame] = gather(frames)
-    table = pd.concat(shares, ignore_index=True)
-    place = {question.id: number for number, question in enumerate(questions)}
-    order = table["question_id"].map(place)
-    return (
-        table.assign(_order=order)
-        .sort_values(["_order", "magnitude"], kind="stable", ignore_index=True)
-        .drop(columns="_order")
-    )
+        tables.append(rows.assign(intervention_id=subject.intervention.intervention_id, magnitude=subject.magnitude))
+    return pd.concat(tables, ignore_index=True)

@@ -198,7 +198,6 @@ def write_after(
     max_new_tokens: int = 64,
     how: Decoding = LIKELIEST,
     *,
-    batch_size: int | None = None,
     push: "Steering | None" = None,
     progress: Progress | None = None,
 ) -> list[Generated]:
@@ -206,7 +205,6 @@ def write_after(
 
     Args:
         how: each batch's draws start anew from its seed, so that a batch's texts depend on nothing before it.
-        batch_size: by default as many as memory holds; draws repeat only in the same batches.
         push: what the model is steered with while it writes.
         progress: is told how many texts were finished.
 
@@ -221,7 +219,7 @@ def write_after(
         return generate(model, chosen, max_new_tokens, how, push=push)
 
     lengths = [len(ids) for ids in sequences]
-    batches = writing_batches(model, lengths, max_new_tokens, batch_size)
+    batches = writing_batches(model, lengths, max_new_tokens)
     return map_batches(batches, work, share=False, progress=progress)
 
 

@@ -61,9 +61,8 @@ def test_reasoned_answers_come_for_every_setting(chat):
     """Reasoned answers come for every question and magnitude of chat and base models."""
     model = tiny_model("qwen3", chat=chat)
     vector = vector_of(model)
-    kept = []
-    table = ask_along(model, vector, [-1.0, 0.0, 1.0], QUESTIONS, short(5), sink=kept.append)
-    assert table.magnitude.tolist() == [-1.0, 0.0, 1.0] * 3
+    table = ask_along(model, vector, [-1.0, 0.0, 1.0], QUESTIONS, short(5))
+    assert table.magnitude.tolist() == [-1.0] * 3 + [0.0] * 3 + [1.0] * 3
+    assert table.question_id.tolist() == ["q0", "q1", "q2"] * 3
     assert len(table) == 9
     assert table.tokens_out.between(1, 5).all()
-    assert len(kept) == 3
