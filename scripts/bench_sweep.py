@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -109,14 +109,14 @@ def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
 
     torch.set_num_threads(1)
     model, template = load_model(options.model, dtype="float32", device="cpu"), FRAMINGS[options.framing]
-    prompts = PromptSet.build(model, load_questions("embedded", options.n_questions), template)
+    prompts = replace(PromptSet.build(model, load_questions("embedded", options.n_questions), template), at_once=BATCH)
     peers = {name: peer for name, peer in PEERS.items() if peer is plain_hook or find_spec(peer.__name__)}
     for positions in options.positions:
         for layer in options.layers or (model.n_layers // 3, 2 * model.n_layers // 3):
             norm = float(model.read_residual(model.tokenise([template.fill("Why?")]), [layer]).norm())
             axis = SteeringVector(torch.eye(model.d_model)[0], layer, norm, norm, model.identity)
             vector = random_vector(axis, seed=1)
-            ask = partial(answers_along, model, [Intervention.of(vector, positions=positions)], batch_size=BATCH)
+            ask = partial(answers_along, model, [Intervention.of(vector, positions=positions)])
             ask(prompts.subset(prompts.question_ids[:2]), [-1.0, 1.0])  # pays for what is set up once
             place = {"positions": positions, "layer": layer}
             for count in options.magnitudes:

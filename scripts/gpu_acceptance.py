@@ -36,7 +36,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -252,8 +252,8 @@ def memory(small: bool, device: str) -> Figures:
     prompts = prompt_set(drawn_prompts(sizes["vocab_size"], 32 if small else 256, 0, 60 if small else 400))
     push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all")
 
-    def margins(batch_size: int) -> Any:
-        swept = answers_along(model, [push], prompts, [-1.0, 0.0, 1.0], batch_size=batch_size)
+    def margins(at_once: int) -> Any:
+        swept = answers_along(model, [push], replace(prompts, at_once=at_once), [-1.0, 0.0, 1.0])
         return swept.set_index(["question_id", "magnitude"])["margin"].sort_index()
 
     few = margins(4)

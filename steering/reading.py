@@ -75,7 +75,6 @@ def read_along(
     rows: Sequence[Rows],
     readout: Readout,
     *,
-    batch_size: int | None = None,
     done: Collection[str] = frozenset(),
     sink: Callable[[list[int], Sequence[Numbers]], None] | None = None,
     progress: Progress | None = None,
@@ -136,7 +135,7 @@ def read_along(
         return values.numpy().swapaxes(0, 1)
 
     return map_batches(
-        prompts.batches(model, batch_size, widest), lambda batch: list(work(batch)), only=left, sink=sink,
+        prompts.batches(model, widest), lambda batch: list(work(batch)), only=left, sink=sink,
         progress=progress,
     )  # fmt: skip
 
@@ -175,7 +174,6 @@ def answers_along(
     magnitudes: Magnitudes | Grids,
     *,
     kept: Kept | None = None,
-    batch_size: int | None = None,
     done: Collection[str] = frozenset(),
     sink: Sink | None = None,
     progress: Progress | None = None,
@@ -215,7 +213,6 @@ def answers_along(
         prompts,
         [rows_of(each, grids[each.intervention_id]) for each in interventions],
         kept.readout,
-        batch_size=batch_size,
         done=done,
         sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
         progress=progress,

@@ -37,6 +37,7 @@ class PromptSet:
         template: what the questions were put into; None where something else was added.
         parts: of each question, which part of the set it is of, such as its split: only questions of one part are run
             together, so that a stage that asks one part runs the batches that one which asks all does.
+        at_once: how many are run together; by default what every process finds room for (`questions_per_batch`).
     """
 
     question_ids: tuple[str, ...]
@@ -49,6 +50,7 @@ class PromptSet:
     prompts: tuple[Prompt, ...] = ()
     template: PromptTemplate | None = None
     parts: tuple[str, ...] = ()
+    at_once: int | None = None
 
     @classmethod
     def build(
@@ -162,16 +164,15 @@ class PromptSet:
             template=None,
         )
 
-    def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:
+    def batches(self, model: OpenModel, rows: int = 1) -> list[list[int]]:
         """Places of the questions, batch by batch; every process gets the same batches.
 
         Args:
-            batch_size: by default the smallest that any process finds room for (`questions_per_batch`).
             rows: steered rows of one question that run side by side.
         """
         lengths = [len(sequence) for sequence in self.sequences]
         longest = max(lengths, default=0)
-        size = batch_size or min(gather([questions_per_batch(model.stack, longest, rows)]))
+        size = self.at_once or min(gather([questions_per_batch(model.stack, longest, rows)]))
         return batches_by_length(lengths, size, model.fast_paths_for(longest).requires_equal_length, self.parts)
 
 

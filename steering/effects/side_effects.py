@@ -85,7 +85,7 @@ def kl_on_text(
         return torch.cat(parts).view(1, len(final), n_rows)
 
     rows = [rows_of(each, settings[each.intervention_id]) for each in wanted]
-    divergences = read_along(model, prompts, rows, kl, batch_size=PASSAGES_AT_ONCE, progress=progress) if wanted else []
+    divergences = read_along(model, prompts, rows, kl, progress=progress) if wanted else []
     if not divergences:
         return pd.DataFrame(columns=TEXT_COLUMNS)
     names = [(each.intervention_id, float(m)) for each in wanted for m in settings[each.intervention_id]]
@@ -136,7 +136,7 @@ def _first_halves(model: OpenModel, passages: Sequence[str] | None) -> PromptSet
     if short := [text for text, ids in zip(texts, sequences, strict=True) if len(ids) < 4]:
         raise InputError(f"the passage {short[0]!r} is shorter than four tokens; give whole sentences")
     halves = tuple(tuple(ids[: len(ids) // 2]) for ids in sequences)
-    return PromptSet(tuple(map(str, range(len(halves)))), halves, AnswerTokens(()), "", "")
+    return PromptSet(tuple(map(str, range(len(halves)))), halves, AnswerTokens(()), "", "", at_once=PASSAGES_AT_ONCE)
 
 
 def _kl(plain: Float[Tensor, "*#row vocabulary"], steered: Float[Tensor, "*row vocabulary"]) -> Float[Tensor, "*row"]:

@@ -1,5 +1,7 @@
 """On pretended GPUs: the numbers of the CPU, nothing mixed, and a budget of waits and copies for what is repeated."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 import torch
@@ -97,7 +99,7 @@ def test_a_batch_of_the_sweep_waits_twice(vectors):
     for interventions in (both[:1], both[1:]):
         costs = [
             lambda model, prompts, size=size, pushed=interventions: answers_along(
-                model, pushed, prompts, GRID, batch_size=size
+                model, pushed, replace(prompts, at_once=size), GRID
             )
             for size in (8, 4)
         ]
@@ -107,7 +109,7 @@ def test_a_batch_of_the_sweep_waits_twice(vectors):
 def test_a_further_intervention_is_copied_and_waited_for_once(vectors):
     one, two = ([Intervention.of(vector) for vector in vectors[:n]] for n in (1, 2))
     costs = [
-        lambda model, prompts, pushed=pushed: answers_along(model, pushed, prompts, GRID, batch_size=4)
+        lambda model, prompts, pushed=pushed: answers_along(model, pushed, replace(prompts, at_once=4), GRID)
         for pushed in (one, two)
     ]
     assert per_piece(*costs, pieces=1) == (1, 1)  # its grid, for all batches

@@ -1,5 +1,7 @@
 """The sweep says what plain forward hooks say, question by question and magnitude by magnitude."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,7 +55,7 @@ def test_an_overflow_leaves_the_unsteered_answers():
 
 
 def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, vectors):
-    kept, pushed = [], as_interventions(vectors)
+    kept, pushed, prompts = [], as_interventions(vectors), replace(prompts, at_once=5)
 
     class Killed(Exception):
         pass
@@ -64,10 +66,10 @@ def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, ve
             raise Killed
 
     with pytest.raises(Killed):
-        answers_along(model, pushed, prompts, MAGNITUDES, sink=sink, batch_size=5)
+        answers_along(model, pushed, prompts, MAGNITUDES, sink=sink)
     done = set().union(*(frame.question_id for frame in kept))
-    rest = answers_along(model, pushed, prompts, MAGNITUDES, done=done, batch_size=5)
-    whole = answers_along(model, pushed, prompts, MAGNITUDES, batch_size=5)
+    rest = answers_along(model, pushed, prompts, MAGNITUDES, done=done)
+    whole = answers_along(model, pushed, prompts, MAGNITUDES)
     assert done | set(rest.question_id) == set(whole.question_id)
     assert not done & set(rest.question_id)
     key = ["question_id", "intervention_id", "magnitude"]
