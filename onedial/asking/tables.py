@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +28,13 @@ from onedial.core.notices import notice
 
 _FOR_EXCEL = re.compile(r"[\"']?sep=([,;\t|])[\"']?")
 """A first line that tells Excel what stands between the cells."""
-_SURVEY_MONKEY = ["Respondent ID", "Collector ID"]
-"""How the header of its exports begins, which has two lines."""
+_SURVEY_MONKEY = (
+    *("Respondent ID", "Collector ID", "Start Date", "End Date", "IP Address", "Email Address"),
+    *("First Name", "Last Name", "Custom Data 1"),
+)
+"""Columns of its exports that are no questions; the header has two lines."""
+_QUALTRICS = '{"ImportId":'
+"""How the cells begin in the third line of its header, of three."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
@@ -44,6 +50,7 @@ class Table:
         unit: "line" or "row", whichever `places` counts.
         stood_in: the column in which each row's answer stood, of a wide table that was made long.
         theirs: our name of a column to the table's, where they differ.
+        people: of a survey's export, the column of who answered, and others that tell of them.
     """
 
     path: Path
@@ -52,6 +59,7 @@ class Table:
     unit: str
     stood_in: Sequence[str] = ()
     theirs: Mapping[str, str] = field(default_factory=dict)
+    people: Sequence[str] = ()
 
     __repr__ = one_line
 
@@ -198,25 +206,35 @@ def _read_csv(path: Path) -> Table:
     lines = whole[0] if whole else max(parted, key=lambda each: len(each.rows[0]) if each.rows else 0)
     if lines.fault:
         raise InputError(f"{path}, {lines.fault}")
-    names = [name.strip() for name in lines.rows[0]]
-    if names[:2] == _SURVEY_MONKEY and len(lines.rows) > 1 and not lines.rows[1][0].strip():
-        names = _with_statements(names, [cell.strip() for cell in lines.rows[1]])
-        del lines.rows[1], lines.places[1]
+    table = _under_header(path, lines.rows, lines.places, "line")
+    names = [cell.strip() for cell in lines.rows[0]]
     for row, place in zip(lines.rows[1:], lines.places[1:], strict=True):
         if len(names) > 1 and [cell.strip() for cell in row] == names:
             raise InputError(f"{path}, line {place} names the columns again, as where files were joined; delete it")
-    frame = pd.DataFrame(lines.rows[1:], columns=names, dtype=object)
-    return Table(path, _without_empty(frame), lines.places[1:], "line")
+    return table
 
 
-def _with_statements(names: Sequence[str], below: Sequence[str]) -> list[str]:
-    """Names of a header in two lines: a question names its first column, and below stands what each is about."""
-    whole, asked = [], ""
-    for name, statement in zip(names, below, strict=True):
-        asked = name or asked
-        is_more = statement and not statement.endswith("Response")
-        whole.append(f"{asked} {statement}" if is_more else asked)
-    return whole
+def _under_header(path: Path, rows: Sequence[Sequence[Any]], places: Sequence[int], unit: str) -> Table:
+    """The table of rows, of which the first names the columns, or in a survey's export the first two or three.
+
+    SurveyMonkey names a question over its first column, and below what each column is about. Qualtrics has names, what
+    was asked, and ids of its own, which tell questions (QID1) from all else.
+    """
+    names, below, ids = (
+        ["" if is_blank(cell) else str(cell).strip() for cell in row] for row in [*rows[:3], [], []][:3]
+    )
+    n, people, asked = 1, list[str](), dict[str, str]()
+    if ids and all(each.startswith(_QUALTRICS) for each in ids):
+        texts = {name: text for name, text, each in zip(names, below, ids, strict=True) if '"QID' in each}
+        people = sorted((name for name in names if name not in texts), key=lambda name: name != "ResponseId")
+        n, asked = 3, texts if len({*texts.values()}) == len(texts) else {}
+    elif names[:2] == [*_SURVEY_MONKEY[:2]] and below[:1] == [""]:
+        whole: Iterable[str] = accumulate(names, lambda before, name: name or before)
+        is_more = [bool(text) and not text.endswith("Response") for text in below]
+        names = [f"{name} {text}" if more else name for name, text, more in zip(whole, below, is_more, strict=True)]
+        n, people = 2, [name for name in names if name in _SURVEY_MONKEY]
+    frame = _without_empty(pd.DataFrame(rows[n:], columns=names, dtype=object))
+    return Table(path, frame, list(places[n:]), unit, people=people).renamed(asked)
 
 
 class _Lines(NamedTuple):
@@ -290,7 +308,7 @@ def _read_json(path: Path) -> Table:
 
 
 def _refuse_one_object(path: Path, text: str, first: str) -> None:
-    """Raise InputError where a file is one object around its rows, or over several lines; says how to make rows."""
+    """Raise InputError where a file is one object over several lines, or around its rows."""
     try:
         held = json.loads(text)
     except (ValueError, RecursionError):
@@ -298,20 +316,11 @@ def _refuse_one_object(path: Path, text: str, first: str) -> None:
     inside = [*held.values()] if isinstance(held, dict) else []
     lists = [name for name, each in held.items() if isinstance(each, list)] if inside else []
     is_whole = all(isinstance(each, dict | list) for each in inside) or (path.suffix == ".json" and len(lists) == 1)
-    if not inside or not (first.strip() != text.strip() or is_whole):
-        return
-    how = "write an array of objects or one object per line"
-    if held.keys() >= {"columns", "data"}:
-        how = '[dict(zip(held["columns"], row)) for row in held["data"]]'
-    elif all(isinstance(each, dict) and not all(map(str.isdigit, each)) for each in inside):
-        how = '[{"id": name, **row} for name, row in held.items()]'
-    elif len(lists) == 1:
-        how = f"held[{lists[0]!r}]"
-    if how[0] in "[h":
-        how = f"write its rows, rows = {how} of held = json.load(open({str(path)!r})), as one array (json.dump)"
-    else:
-        how += ', as by pandas: to_json(FILE, orient="records")'
-    raise InputError(f"{path} holds one object ({listed(held, 3)}), no rows; {how}")
+    if inside and (first.strip() != text.strip() or is_whole):
+        raise InputError(
+            f"{path} holds one object ({listed(held, 3)}), no rows; write an array of objects or one object per line, "
+            'as pandas does: to_json(FILE, orient="records")'
+        )
 
 
 def _parsed(text: str, place: str, what: str) -> Any:
@@ -384,9 +393,7 @@ def _read_excel(path: Path) -> Table:
         raise InputError(f"{path} is empty: its first sheet holds no rows; check that it is the sheet that is meant")
     width = max(len(row) for _, row in filled)
     padded = [row + [None] * (width - len(row)) for _, row in filled]
-    names = ["" if is_blank(cell) else str(cell).strip() for cell in padded[0]]
-    frame = pd.DataFrame(padded[1:], columns=names, dtype=object)
-    return Table(path, _without_empty(frame), [place for place, _ in filled[1:]], "row")
+    return _under_header(path, padded, [place for place, _ in filled], "row")
 
 
 def _as_shown(cell: Any) -> Any:
@@ -419,7 +426,7 @@ def _read_text(path: Path) -> str:
 
 
 _READERS: dict[str, Callable[[Path], Table]] = {
-    **dict.fromkeys((".jsonl", ".ndjson", ".json", ".out"), _read_json),  # .jsonl.out: Bedrock's batches
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), _read_json),
     **dict.fromkeys((".csv", ".tsv"), _read_csv),
     ".parquet": _read_parquet,
     ".xlsx": _read_excel,

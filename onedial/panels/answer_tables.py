@@ -21,7 +21,7 @@ from onedial.asking.questions import question_id
 from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
 from onedial.panels.keying import KEYED, REVERSED
-from onedial.panels.questions.cells import clean_text, list_in_text
+from onedial.panels.questions.cells import clean_text
 from onedial.panels.questions.question_columns import CANONICAL
 from onedial.panels.questions.suggest import NAMES as SUGGESTED
 from onedial.panels.questions.suggest import simple
@@ -75,11 +75,11 @@ def long_table(
         InputError: a column that is named is not there; there is no respondent, id or answer; a row sums up others; a
             respondent is called like a question, what tells of one, or a sum.
     """
-    table, turned, of_people = _of_qualtrics(table, turned)
+    turned = turned or next(iter(table.people), "")
     if turned and columns:
         raise InputError(f"{table.path} is turned, so that no other column has a part; leave columns out")
     if turned:
-        return _turned(table, turned, [*about, *of_people], answer, known)
+        return _turned(table, turned, [*about, *table.people], answer, known)
     table = _under_our_names(table, columns)
     held = set(table.frame.columns)
     has_ids = bool({"question_id", "id", "question", "prompt"} & held)
@@ -139,24 +139,6 @@ def _turned(
     stood_in = [name for name in ids for _ in table.places]
     long = pd.concat(frames, ignore_index=True)
     return replace(table, frame=long, places=table.places * len(ids), stood_in=stood_in), questions
-
-
-def _of_qualtrics(table: Table, turned: str) -> tuple[Table, str, list[str]]:
-    """Qualtrics' export, which says itself what its columns are: below their names stand texts, then ids of its own.
-
-    Returns:
-        The table without these rows, its questions under their texts; the respondents' column; what is no question.
-    """
-    cells = [list_in_text(cell) for cell in table.frame.iloc[1]] if len(table.frame) > 2 else []
-    if not cells or not all(isinstance(cell, dict) and "ImportId" in cell for cell in cells):
-        return table, turned, []
-    names, texts = list(map(str, table.frame.columns)), [clean_text(cell) for cell in table.frame.iloc[0]]
-    ids = [str(cell["ImportId"]) for cell in cells]
-    asked = {name: str(text) for name, text, each in zip(names, texts, ids, strict=True) if each.startswith("QID")}
-    asked = asked if len({*asked.values()}) == len(asked) else {name: name for name in asked}
-    turned = turned or next((name for name, each in zip(names, ids, strict=True) if each == "_recordId"), "")
-    table = replace(table, frame=table.frame.iloc[2:].reset_index(drop=True), places=table.places[2:])
-    return table.renamed(asked), turned, [name for name in names if name not in (*asked, turned)]
 
 
 def _refuse_nobody(table: Table, respondents: Sequence[str], known: Collection[str]) -> None:

@@ -39,7 +39,7 @@ def shares(
     if top is None and not tops:
         if percent.any() and not percent[rows["value"].notna()].all():
             raise InputError(f"{table.path} holds numbers with a percent sign and without; {declare_top(table)}")
-        _refuse_other_scales(rows, pd.Series(rows["value"].max(), rows.index), table)
+        _refuse_other_scales(rows, scale, table)
         return [float(value) for value in rows["value"]]
     share = rows["value"] / scale
     for row in np.flatnonzero((share < 0) | (share > 1) | (rows["value"].notna() & scale.isna())):
@@ -51,7 +51,6 @@ def shares(
         )
     declared = rows["respondent"].isin(list(tops)) & ~percent
     _refuse_other_scales(rows[~declared], scale, table)
-    _refuse_a_half(rows[~declared], scale, table)
     return [float(value) for value in share]
 
 
@@ -63,32 +62,22 @@ def declare_top(table: Table, cut: float | None = None) -> str:
 
 
 def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
-    """Raise InputError where a respondent's numbers may be shares though the scale ends above 1: fractions below 1
-    beside nothing above but whole numbers, or nothing but 0 and 1 of 100."""
+    """Raise InputError where a respondent's numbers may be on another scale than one that ends above 1, or than one
+    that nobody has named (nan): fractions below 1 beside nothing above but whole numbers; or nothing in the upper half
+    of a scale (shares of 100, 1 to 10 of 100), on which no cut would be reached, though something above 0."""
     for respondent, group in rows.dropna().groupby("respondent", sort=False):
-        values, most = group["value"], float(scale[group.index].max())
+        values, top = group["value"], float(scale[group.index].max())
         above = values[values > 1]
-        fractions = ((values > 0) & (values < 1)).any() and (above % 1 == 0).all()
-        if most > 1 and (fractions or (most >= PERCENT and values.max() == 1)):
-            row = values.index[int(values.where(values > 0).argmin())]
-            raise InputError(
-                f"{table.path}: {respondent!r} states {table.frame['confidence'].iloc[row]!r} on a scale to {most:g}; "
-                f"if these are shares, or percent indeed, say so in respondents.csv (columns respondent and top: "
-                f"{respondent},1 or {respondent},{most:g}), and leave percent signs out"
-            )
-
-
-def _refuse_a_half(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
-    """Raise InputError where all of a respondent's numbers lie in the lower half of a scale above 1, some above 0: they
-    may be on another scale (1 to 5 of 10, 1 to 10 of 100), on which no cut would be reached."""
-    for respondent, group in rows.dropna().groupby("respondent", sort=False):
-        most, top = group["value"].max(), float(scale[group.index].max())
-        if top > 1 and 0 < most <= top / 2:
-            raise InputError(
-                f"{table.path}: {respondent!r} states nothing above {most:g} on a scale to {top:g}; say what stands "
-                f"for certain for it in {_TOPS} (columns respondent and top: {respondent},TOP, or {respondent},{top:g} "
-                "if that is its scale indeed), or for all (:CUT/TOP, or top: in elicitation.yaml)"
-            )
+        is_mixed = ((values > 0) & (values < 1)).any() and len(above) > 0 and (above % 1 == 0).all()
+        if top <= 1 or not (is_mixed or 0 < values.max() <= top / 2):
+            continue
+        row = values.index[int(values.where(values > 0).argmin())]
+        named = "a scale that nobody has named" if top != top else f"a scale to {top:g}"
+        raise InputError(
+            f"{table.path}: {respondent!r} states {table.frame['confidence'].iloc[row]!r} and nothing above "
+            f"{values.max():g} on {named}; say what stands for certain for it in {_TOPS} (columns respondent and top: "
+            f"{respondent},TOP), also where it is this one, and leave percent signs out"
+        )
 
 
 def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float | None) -> ResponseMatrix:

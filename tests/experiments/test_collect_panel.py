@@ -121,7 +121,7 @@ def test_a_model_that_cannot_tell_yes_from_no_is_refused(folder, tmp_path, capsy
     assert collect(tmp_path, tmp_path / "out", questions=folder / "questions.jsonl") == 2
     shown = capsys.readouterr()
     assert "mute: neutral cannot be asked: yes and no begin with the same token" in shown.err
-    assert "tokens: 2" in shown.out
+    assert shown.out.count("begin with the same token") == 2
     assert not (tmp_path / "out").exists()
 
 
@@ -136,7 +136,7 @@ def test_what_makes_answers_hard_to_read_is_told(folder, tmp_path, capsys):
     (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'slow'}]\nframings: [neutral, child]\n")
     assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=folder / "questions.jsonl") == 2
     rows = [line for line in capsys.readouterr().out.splitlines() if "no spelling of yes" in line]
-    assert [line.split()[1] for line in rows] == ["neutral", "child"]
+    assert [line.split()[1].rstrip(":") for line in rows] == ["neutral", "child"]
     (tmp_path / "who.yaml").write_text(f"models: [{folder / 'first'}]\nframings: [neutral, child]\n")
     assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=folder / "questions.jsonl") == 0
     medians = pd.read_csv(tmp_path / "out" / "panel.csv").groupby("respondent")["mass"].median()

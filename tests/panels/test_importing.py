@@ -6,8 +6,6 @@ other two) wrote on the embedded model, or on a mock where an answer had to be r
 
 import json
 import math
-import re
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -491,58 +489,51 @@ def test_a_batch_of_anthropic_is_read_without_its_thoughts(tmp_path):
     assert set(result.panel["respondent"]) == {"river-1"}
 
 
-def test_a_batch_of_bedrock_is_read_with_what_it_asked(tmp_path):
-    """Claude's messages and Converse's; a request that failed keeps the server's words."""
-    asked = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Can you sing?"}]}]}
-    claude = {"model": "m", "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}
-    converse = {"model": "m", "output": {"message": {"content": [{"text": "No."}]}}}
-    results = [{"modelOutput": claude}, {"modelOutput": converse}, {"error": {"errorCode": 400, "errorMessage": "bad"}}]
-    rows = [{"recordId": f"r{n}", "modelInput": asked, **result} for n, result in enumerate(results)]
-    (tmp_path / "in.jsonl.out").write_text(lines(rows))
-    panel = panel_from_logs(read_logs(tmp_path / "in.jsonl.out"), "yes-no").panel
-    assert panel["said_yes"].fillna(-1).tolist() == [1, 0, -1]
-    assert panel["question"].unique().tolist() == ["Can you sing?"]
-    assert panel["missing"].tolist()[2] == "bad"
-
-
 def said(role, text):
     return {"role": role, "content": text}
 
 
+ASKED_AND_SAID = (("Can you sing?", "Yes."), ("Can you run?", "No."), ("Can you sing?", "No."))
 LOGS_OF_SERVERS = {
-    "OpenAI": lambda asked, text: {
-        **{"model": "m", "messages": [said("user", asked)]},
-        "response": {"choices": [{"message": said("assistant", text)}]},
-    },
-    "LiteLLM": lambda asked, text: {
-        **{"id": text + asked, "model": "m", "model_id": "x", "messages": [said("system", "Hm"), said("user", asked)]},
-        "response": {"id": "a", "model": "m-1", "choices": [{"message": said("assistant", text)}]},
-    },
-    "Bedrock": lambda asked, text: {
-        **{"modelId": "m", "input": {"inputBodyJson": {"messages": [said("user", [{"type": "text", "text": asked}])]}}},
-        "output": {"outputBodyJson": {"content": [{"type": "text", "text": text}]}},
-    },
-    "FastChat": lambda asked, text: {
-        **{"type": "chat", "model": "m"},
-        "state": {"roles": ["USER", "ASSISTANT"], "messages": [["USER", asked], ["ASSISTANT", text]]},
-    },
-    "MT-bench": lambda asked, text: {
-        **{"question_id": asked, "answer_id": asked + text, "model_id": "m"},
-        "choices": [{"index": 0, "turns": [text, "Later."]}],
-    },
-    "a script": lambda asked, text: {"llm": "m", "prompt": asked, "response": text},
+    "OpenAI": (
+        lambda asked, text: {
+            **{"model": "m", "messages": [said("user", asked)]},
+            "response": {"choices": [{"message": said("assistant", text)}]},
+        },
+        {"prompt": "messages.0.content", "raw_text": "response.choices.0.message.content"},
+    ),
+    "FastChat": (
+        lambda asked, text: {
+            **{"type": "chat", "model": "m"},
+            "state": {"roles": ["USER", "ASSISTANT"], "messages": [["USER", asked], ["ASSISTANT", text]]},
+        },
+        {"prompt": "state.messages.0.1", "raw_text": "state.messages.1.1"},
+    ),
+    "Bedrock": (
+        lambda asked, text: {
+            **{"recordId": asked + text, "modelInput": {"messages": [said("user", [{"type": "text", "text": asked}])]}},
+            "modelOutput": {"model": "m", "content": [{"type": "text", "text": text}]},
+        },
+        {
+            **{"respondent": "modelOutput.model", "prompt": "modelInput.messages.0.content.0.text"},
+            **{"raw_text": "modelOutput.content.0.text", "sample": "recordId"},
+        },
+    ),
+    "a script": (
+        lambda asked, text: {"llm": "m", "prompt": asked, "response": text},
+        {"respondent": "llm", "raw_text": "response"},
+    ),
 }
 
 
 @pytest.mark.parametrize("server", LOGS_OF_SERVERS)
-def test_logs_of_servers_are_read_by_the_first_remedy(tmp_path, server):
-    """The refusal names the fields, which are declared so; an id of an answer is left out."""
-    pairs = [("Can you sing?", "Yes."), ("Can you run?", "No."), ("Can you sing?", "No.")]
-    (tmp_path / "log.jsonl").write_text(lines([LOGS_OF_SERVERS[server](*pair) for pair in pairs]))
-    with pytest.raises(InputError, match="--asked yes-no") as refusal:
+def test_the_fields_of_a_servers_log_are_shown_and_declared(tmp_path, server):
+    row_of, columns = LOGS_OF_SERVERS[server]
+    (tmp_path / "log.jsonl").write_text(lines([row_of(*pair) for pair in ASKED_AND_SAID]))
+    with pytest.raises(InputError, match=r"row 1 holds .*respondent=FIELD,.*--asked yes-no") as refusal:
         read_logs(tmp_path / "log.jsonl")
-    named = re.search(r"--columns (.*?) \(row 1: 'Can you sing\?' -> 'Yes\.'\)", str(refusal.value))[1]
-    columns = dict(pair.split("=") for pair in shlex.split(named)[0].split(","))
+    for field, text in ((columns.get("prompt", "prompt"), "Can you sing?"), (columns["raw_text"], "Yes.")):
+        assert f"{field}: {text!r}" in str(refusal.value)
     panel = panel_from_logs(read_logs(tmp_path / "log.jsonl", LogChoices(columns=columns)), "yes-no").panel
     assert panel["respondent"].unique().tolist() == ["m"]
     assert panel["said_yes"].tolist() == [1, 0, 0]

@@ -1,8 +1,7 @@
-"""Outputs of batches, a request a line, as OpenAI's, Anthropic's, Google's and Amazon's servers write them.
+"""Outputs of batches, a request a line, as OpenAI's, Anthropic's and Google's servers write them.
 
 respondent  the model that the response names
-item        custom_id (Gemini: key, Bedrock: recordId); the requests' texts stand in another file, but for Vertex and
-            Bedrock, whose lines hold them
+item        custom_id (Gemini: key); the requests' texts stand in another file, but for Vertex, whose lines hold them
 answer      each choice or candidate, which are samples; of a message the text, without its thoughts
 no answer   a request that was rejected, errored, expired or cancelled, with the server's words
 """
@@ -17,22 +16,17 @@ from onedial.core.notices import notice
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, message_of, read_json_rows
 
 FORMAT = "batch"
-_OF_BEDROCK = {"recordId", "modelInput"}
-_TEXTS_OF_BEDROCK = ("content", "output.message.content", "generation", "results.0.outputText", "outputs.0.text")
-"""Where its models put what they wrote."""
 
 
 def is_mine(path: Path) -> bool:
     """Whether the first line of a file is a request of a batch."""
-    if path.suffix not in (".jsonl", ".out") or not path.is_file():
+    if path.suffix != ".jsonl" or not path.is_file():
         return False
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         try:
             row = json.loads(file.readline())
         except (ValueError, RecursionError):
             return False
-    if isinstance(row, dict) and row.keys() >= _OF_BEDROCK:
-        return True
     if not isinstance(row, dict) or not ("response" in row or "error" in row or isinstance(row.get("result"), dict)):
         return False
     return "custom_id" in row or ("key" in row and "model" not in row) or row.keys() >= {"request", "status"}
@@ -46,9 +40,9 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """
     runs: dict[str, list[LogRecord]] = {}
     rows = read_json_rows(path)
-    is_bedrock, is_google = rows[0].keys() >= _OF_BEDROCK, "custom_id" not in rows[0]
+    is_google = "custom_id" not in rows[0]
     for number, row in enumerate(rows if is_google else read_json_rows(path, "custom_id"), start=1):
-        read_row = _bedrock if is_bedrock else _google if is_google else _anthropic if "result" in row else _openai
+        read_row = _google if is_google else _anthropic if "result" in row else _openai
         model, records = read_row(row, f"{path}, line {number}")
         runs.setdefault(model, []).extend(records)
     nobody = runs.pop("", [])
@@ -91,21 +85,6 @@ def _anthropic(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
     message = result["message"]
     finished, failed = ended(message)
     return str(message["model"]), [LogRecord(item, text=_text(message["content"]), finished=finished, failed=failed)]
-
-
-def _bedrock(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
-    asked = dig(row, "modelInput.messages") or [{"content": dig(row, "modelInput.prompt")}]
-    common = LogRecord(str(row["recordId"]), prompt=_text(asked[-1]["content"]) or "")
-    if not isinstance(output := row.get("modelOutput"), dict):
-        return "", [replace(common, failed=message_of(row.get("error") or "no response"))]
-    text = next((text for name in _TEXTS_OF_BEDROCK if (text := _text(dig(output, name))) is not None), None)
-    if text is None or not output.get("model"):
-        raise InputError(
-            f"{where} holds no {'text that is known' if text is None else 'name of its model'}; write its answers as "
-            "a table with question, model and raw_text"
-        )
-    finished, failed = ended(output)
-    return str(output["model"]), [replace(common, text=text, finished=finished, failed=failed)]
 
 
 def _google(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:

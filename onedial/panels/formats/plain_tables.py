@@ -9,9 +9,6 @@ score       answered_correctly: whether the question itself was answered correct
 no answer   a row whose error is neither blank nor a no, or whose finish_reason (stop_reason, ...) says so
 """
 
-import math
-import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +29,7 @@ ROLES = (
     *("confidence", "accepted", "topic", "sample", "error", "stop_reason"),
 )
 """What a row of answers may have; `prompt` is a question with what stands around it."""
+_MOST_FIELDS = 16
 
 
 def is_mine(path: Path) -> bool:
@@ -60,7 +58,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     try:
         table, questions = long_table(table, *declared)
     except InputError as error:
-        raise InputError(_suggestion(path, table, choices) or str(error)) from None
+        raise InputError(f"{error}{'' if choices.columns else _fields(table)}") from None
     if questions is not None:
         about_questions = questions[[name for name in ("question", "topic") if name in questions]]
         table = Table(
@@ -87,67 +85,25 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     ]
 
 
-_WHO = re.compile(r"(?:.*\.)?(?:model|respondent|llm|engine)(?:_?(?:name|id|group))?", re.IGNORECASE)
-_ASKED = re.compile(r"(?:prompt|question|input|instruction|query|request)s?(?:_?text)?", re.IGNORECASE)
-_WROTE = re.compile(
-    r"(?:(?:.*_)?(?:response|output|completion|generation|reply|choices)(?:_?text)?)(?:\..*(?:content|text|\d))?",
-    re.IGNORECASE,
-)
-_SPEAKERS = {"user": "prompt", "human": "prompt", "assistant": "raw_text", "gpt": "raw_text", "model": "raw_text"}
-
-
-def _suggestion(path: Path, table: Table, choices: LogChoices) -> str | None:
-    """A refusal that names the fields which may say who was asked and wrote what; None where none do."""
-    first = {str(name): list_in_text(cell) for name, cell in table.frame.iloc[0].items()}
-    texts = [(field[1:], text, role) for field, text, role in _texts_in(first)]
-    meant: dict[str, str] = {}
-    for role, pattern in (("raw_text", _WROTE), ("prompt", _ASKED), ("respondent", _WHO)):
-        fields = [field for field, *_ in texts if pattern.fullmatch(field)]
-        if fields:
-            meant[role] = min(fields, key=lambda field: field.count("."))
-    meant |= {_SPEAKERS[role]: field for field, _, role in texts if role in _SPEAKERS}  # what was said last
-    meant = {role: field for role, field in meant.items() if role not in first}
-    if choices.columns or not {"respondent", "raw_text"} <= meant.keys() | first.keys():
-        return None
-    once = [name for name in first if table.frame[name].map(str).is_unique]
-    texts_asked = {str(dig(row, meant.get("prompt", "question"))) for row in table.frame.to_dict("records")}
-    has_ids_of_answers = bool({"question_id", "id"} & {*once}) and 1 < len(texts_asked) < len(table.frame)
-    no_ids = {"question_id": ""} if has_ids_of_answers else {}
-    samples = {"sample": once[0]} if once else {}
-    for known in (meant | no_ids, meant | no_ids | samples):
-        try:
-            trial = replace(choices, columns=known, confidence_scale=choices.confidence_scale or math.inf)
-            (record, *_), *_ = (run.records for run in read(path, trial))
-            break
-        except InputError:
-            continue
-    else:
-        return None
-    asked = record.question or record.prompt or record.item
-    scale = "" if record.confidence != record.confidence else ", and what stands for certain: --confidence-scale TOP"
-    columns = shlex.quote(",".join(f"{role}={field}" for role, field in sorted(known.items())))
+def _fields(table: Table) -> str:
+    """For the end of a refusal: what row 1 holds where, if somebody wrote words there under no name that is read."""
+    texts = dict(_texts_in({str(name): list_in_text(cell) for name, cell in table.frame.iloc[0].items()}))
+    if not any(" " in text.strip() for field, text in texts.items() if field not in ("question", "topic")):
+        return ""
+    shown = ", ".join(f"{field}: {text[:40]!r}" for field, text in list(texts.items())[:_MOST_FIELDS])
     return (
-        f"{path} does not say under names that are known who wrote what; if that is meant, add --columns {columns} "
-        f"(row 1: {asked[:60]!r} -> {str(record.text)[:60]!r}), and what was asked: --asked yes-no (can you answer "
-        f"this?) or question{scale}"
+        f"; row 1 holds {shown}: name who answered, what was asked and what came, --columns "
+        "respondent=FIELD,prompt=FIELD,raw_text=FIELD, and say --asked yes-no (can you answer this?) or question"
     )
 
 
-def _texts_in(value: Any, field: str = "", role: str = "") -> Iterator[tuple[str, str, str]]:
-    """Path and words of every text in a row, and the role of who speaks there."""
+def _texts_in(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """Path and words of every text in a row."""
     if isinstance(value, str):
-        yield field, value, role
-    elif isinstance(value, dict):
-        role = str(value.get("role") or value.get("from") or role).casefold()
-        for name, each in value.items():
-            yield from _texts_in(
-                each, f"{field}.{name}", role if name in ("content", "text", "value", "message") else ""
-            )
-    elif isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value):
-        yield from ((f"{field}.0", value[0], ""), (f"{field}.1", value[1], value[0].casefold()))  # [role, words]
-    elif isinstance(value, list):
-        for place, each in enumerate(value):
-            yield from _texts_in(each, f"{field}.{place}", role)
+        yield field, value
+    elif isinstance(value, dict | list):
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts_in(each, f"{field}.{name}" if field else str(name))
 
 
 def _records(table: Table, choices: LogChoices) -> list[LogRecord]:

@@ -10,7 +10,7 @@ from functools import partial
 
 from onedial.asking.asks import Ask
 from onedial.asking.instruments import CAN_YOU_ANSWER, TextReader
-from onedial.asking.prompt_checks import check_answer_tokens, faults_table
+from onedial.asking.prompt_checks import check_answer_tokens
 from onedial.asking.providers.providers import ProviderRespondent
 from onedial.asking.respondents import RESPONDENTS, Respondent
 from onedial.asking.store import BudgetSpent, Store
@@ -138,13 +138,9 @@ def check_framings(model: OpenModel, asks: list[Ask]) -> None:
     """
     prompts = {ask.who: ask.prompts[0] for ask in asks if ask.instrument.name == CAN_YOU_ANSWER.name}
     encode_text, decode = partial(encode, model.tokenizer), model.tokenizer.decode
-    faults = [
-        fault
-        for respondent, prompt in prompts.items()
-        for fault in check_answer_tokens(respondent, model.render(prompt), encode_text, decode)
-    ]
-    if faults:
-        print(faults_table(faults), flush=True)
+    for respondent, prompt in prompts.items():
+        for fault in check_answer_tokens(model.render(prompt), encode_text, decode):
+            print(f"{respondent}: {fault}", flush=True)
     for respondent, prompt in prompts.items():
         try:
             model.answer_tokens(prompt)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import CLOSED_BOOK
-from onedial.asking.prompt_checks import check_mass, faults_table
+from onedial.asking.prompt_checks import check_mass
 from onedial.core.notices import leave_undone
 from onedial.core.progress import progress_bar
 from onedial.core.run.files import write_table
@@ -53,9 +53,9 @@ def save(collection: Collection, run: Run, options: CollectOptions, notes: Notes
     if len(panel):
         print(summarise_panel(panel, collection.questions).round(3).to_string())
     masses = panel.groupby("respondent", sort=False)["mass"]
-    faint = [f for name, part in masses if part.notna().any() for f in check_mass(str(name), part.dropna().tolist())]
-    if faint:
-        print(f"\n{faults_table(faint)}")
+    for name, part in masses:
+        if part.notna().any() and (fault := check_mass(part.tolist())):
+            print(f"{name}: {fault}")
     for sentence, is_all in failures(rows).items():
         (leave_undone if is_all else notes.tell)(sentence)
     if n and answers["error"].fillna("").eq("").any() and panel["said_yes"].isna().all():
