@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from onedial.verdict.sweep_run import SweepRun
 
 PROGRAM = "judge_run"
+OF_SUBJECT = ("facts", "wordings")
+"""Tables that say something of the subject whatever panel stands beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,7 @@ class JudgeOptions(ColumnOptions, DeclaredOptions):
 def judge_run(options: JudgeOptions, notes: Notes) -> None:
     from onedial.panels.panel_files import load_panel
     from onedial.report.report import end_sweep, keep_judgement
-    from onedial.verdict.sweep_run import SweepRun
+    from onedial.verdict.sweep_run import JUDGING, SweepRun
 
     panel = None
     if options.panel is None:
@@ -61,7 +63,7 @@ def judge_run(options: JudgeOptions, notes: Notes) -> None:
     seed = options.seed if options.seed is not None else int(run.config.get("seed") or 0)
     with run.run:
         notes.keep_in(run.run)
-        with run.run.stage("match and verdict"):
+        with run.run.stage(JUDGING):
             keep_judgement(run, run.judge(panel, seed))
         end_sweep(run)
 
@@ -95,7 +97,7 @@ def with_panel(
     from onedial.asking.questions import questions_from_frame
     from onedial.panels.joining import join_questions_and_panel
     from onedial.panels.panels import panel_long
-    from onedial.verdict.sweep_run import SweepRun
+    from onedial.verdict.sweep_run import TABLES, SweepRun
 
     questions = source.questions()
     if only is not None:
@@ -105,22 +107,19 @@ def with_panel(
     shared, panel, report = join_questions_and_panel(questions_from_frame(questions), panel)
     notice(str(report))
     kept = [question.id for question in shared]
-    sweep = source.sweep()
     run = SweepRun(Run.create(out, PROGRAM, {**source.config, "panel": name, "judged_from": source.path.resolve()}))
     run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt())})
     run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt())
-    run.parts["sweep"].append(sweep[sweep["question_id"].isin(kept)])
-    controls = source.parts["controls"].read()
-    for parts, table in (
-        (run.parts["controls"], controls[controls["question_id"].isin(kept)]),
-        (run.parts["facts"], source.parts["facts"].read()),
-        (run.parts["wordings"], source.parts["wordings"].read()),
-    ):
+    for name, parts in source.parts.items():
+        table = parts.read()
+        if name not in OF_SUBJECT:
+            table = table[table["question_id"].isin(kept)]
         if not table.empty:
-            parts.append(table)
+            run.parts[name].append(table)
     run.write_interventions(source.interventions().to_dict("records"))
-    if (scan := source.table("layer_scan")) is not None:
-        run.write_table("layer_scan", scan)
+    for name in TABLES:
+        if (table := source.table(name)) is not None:
+            run.write_table(name, table)
     return run, panel
 
 

@@ -153,7 +153,7 @@ class Elicitation:
 
         Returns:
             One clause for each difference in question, moment and form; empty where there is none. Whether a
-            reasoning came first is another matter (`onedial.panels.ExperimentInputs.elicited_otherwise`).
+            reasoning came first is another matter (`onedial.panels.inputs.ExperimentInputs.elicited_otherwise`).
         """
         differences = []
         if self.question and f" {normalised_text(self.question)} " not in f" {normalised_text(prompt)} ":

@@ -1,5 +1,5 @@
-"""Code of one's own that the programs know: a direction, operator, instrument, respondent, baseline, section of the
-report or layout of a data set.
+"""Load code of one's own that the programs know: a direction, operator, instrument, battery test, respondent, baseline,
+check of the scale, section of the report or architecture.
 
 A plugin is a Python file that puts entries into the project's dictionaries when it is imported, such as
 `steering.DIRECTIONS["median"] = median`. It is named by `--plugin my.py`, or installed with an entry point:

@@ -30,16 +30,12 @@ class ExperimentInputs:
         panel: its rows are the questions, in their order; it has no columns where no panel was given.
         subject_correct: whether the subject itself answers each question correctly (1, 0, nan), where its own answers
             stood in the panel; None where that is not known.
-        everything: the same before questions were drawn from it; None where all of them are asked.
-        hold_out_topics: whether whole topics are held out for the test (`assign_splits`).
     """
 
     questions: list[Question]
     splits: dict[str, str]
     panel: ResponseMatrix
     subject_correct: pd.Series | None = None
-    everything: "ExperimentInputs | None" = None
-    hold_out_topics: bool = False
 
     __repr__ = one_line
 
@@ -144,9 +140,7 @@ def load_inputs(
     n_known = len(asked)
     if targets is not None:
         answers = answers.select(respondents=list(targets))
-    everything = None
     if n_questions is not None:
-        everything = ExperimentInputs(asked, {}, answers)
         asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed, hold_out_topics, alone=panel is None)
@@ -161,13 +155,7 @@ def load_inputs(
     if hold_out_topics:
         held = sorted({str(question.topic) for question in asked if splits[question.id] == TEST})
         notice(f"held out: the test questions are those of the topics {', '.join(held)}")
-    return ExperimentInputs(
-        asked,
-        {str(name): str(split) for name, split in splits.items()},
-        answers,
-        everything=everything,
-        hold_out_topics=hold_out_topics,
-    )
+    return ExperimentInputs(asked, {str(name): str(split) for name, split in splits.items()}, answers)
 
 
 def _loaded(questions: str | Sequence[Question]) -> list[Question]:

@@ -1,8 +1,6 @@
-"""A panel as what scores of confidence need: who was right, how sure each was, how often each says yes and is right.
+"""Count in a panel what scores of confidence need: who was right, how sure each was, how often each says yes.
 
 Framings of one base model are one model: where models are the units, the framings' rates are averaged first.
-
-How a panel's respondents answer, in one row each: how often yes, how often unread, and how much their margins know.
 
 AUROC (`roc_area`) is the probability that a question of one kind has a higher margin than one of the
 other kind: .5 is a margin that knows nothing.

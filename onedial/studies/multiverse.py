@@ -26,10 +26,10 @@ from onedial.report.report import keep_judgement
 from onedial.studies.options.dials import MultiverseOptions
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.start import Start
-from onedial.studies.sweep.sweep_stages import JUDGING, PLANNING, STAGES, SWEEP, loads
+from onedial.studies.sweep.sweep_stages import PLANNING, STAGES, SWEEP, loads
 from onedial.studies.sweep.sweep_study import SweepStudy, begin_sweep
 from onedial.verdict.comparing.comparison import Comparison
-from onedial.verdict.sweep_run import SweepRun
+from onedial.verdict.sweep_run import JUDGING, SweepRun
 from steering.planning.forecast import START, Loads, Size
 
 AS_RUN = "as run"

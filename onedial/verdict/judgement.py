@@ -157,7 +157,7 @@ class Judgement:
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
-        reasoned: `sweep_run.Reasoned`; None where it was not asked for.
+        reasoned: `sweep_run.Reasoned`; None where nothing was written.
     """
 
     case: Case

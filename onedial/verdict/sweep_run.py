@@ -6,14 +6,14 @@ sweep/, controls/, facts/, wordings/, instructed/part-*.parquet    see onedial.a
 texts.csv            what the pushes do to neutral text, see onedial.verdict.baselines.texts
 prompt.txt           one rendered example, and nothing else
 layer_scan.csv       what `--layer auto` saw
-interchange.csv  mediation.csv    where --tests asked for them (steering.interchange, steering.mediation)
+interchange.csv  mediation.csv    where --tests asked for them (steering.causes)
 reasoned/part-*.parquet           answers that were written after a reasoning, where they were asked for
 verdict.json  matches.csv  factor.json  and every other result: a name of `onedial.report.SWEEP_RESULTS` each
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ from onedial.verdict.verdict import RULE, Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, PROMPT = "verdict.json", "matches.csv", "factor.json", "prompt.txt"
+JUDGING = "match and verdict"
+"""The stage that ends with the verdict, in the manifest."""
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
 TABLES = {"layer_scan": ["layer", "magnitude", "yes_rate", "unread"], "texts": TEXT_COLUMNS}
@@ -232,17 +234,15 @@ class SweepRun:
         """
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
-        return judge_tables(tables, self.panel_of(panel), seed)
+        judged = judge_tables(tables, self.panel_of(panel), seed)
+        return replace(judged, reasoned=self.judge_reasoned(panel, seed))
 
-    def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Reasoned:
-        """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
-
-        Raises:
-            InputError: none were written.
-        """
+    def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Reasoned | None:
+        """Set the written answers beside the direct ones, and match and judge by them where enough could be read; None
+        where none were written."""
         table, tested = self.parts["reasoned"].read(), self.under_test()
         if table.empty:
-            raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
+            return None
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, tested)
         comparison = compare_reasoned(direct, sweep_grid(sweep, splits, tested))
@@ -290,5 +290,5 @@ class SweepRun:
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
 
     def dose_response(self) -> pd.DataFrame:
-        """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""
+        """What each magnitude of the intervention under test does to the subject; see `match.dose_response`."""
         return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))

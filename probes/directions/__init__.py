@@ -1,1 +1,1 @@
-"""Directions: contrast pairs, geometry, erasure, lens, where something is written."""
+"""Directions: contrast pairs, geometry, erasure, where something is written."""

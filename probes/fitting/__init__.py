@@ -1,1 +1,1 @@
-"""Linear probes: folds, penalties, solvers, control labels, measures."""
+"""Linear probes: folds, penalties, control labels, measures."""

@@ -10,12 +10,10 @@ One row per label and method:
     brier_skill, ece     of the calibrated probability: 0 = no better than the label's mean; 0 = perfectly calibrated
     penalty              the median of those that the folds chose
 
-What the question's words alone say about a label: the number to hold every probe against.
-
-Difficulty can be read off the words of a question ("capital" is easy, "1412" is hard), so that a probe may read them
-and nothing of the model's own. The baseline sees the words and pairs of words (TF-IDF over those that stand in at least
-two training questions), the length in letters and in words, and goes through the same folds and the same inner choice
-of the penalty as the probes.
+`text` is the number to hold every probe against. Difficulty can be read off the words of a question ("capital" is easy,
+"1412" is hard), so that a probe may read them and nothing of the model's own. The baseline sees the words and pairs of
+words (TF-IDF over those that stand in at least two training questions), the length in letters and in words, and goes
+through the same folds and the same inner choice of the penalty as the probes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -122,7 +122,7 @@ def test_a_factor_model_is_mirrored(pieces, environment, tmp_path):
     assert {key.split("/")[1].split(".")[0] for key in mirrored if key.startswith("figures/")} == set(
         captions_of(fitted)
     )
-    held = {entry.path for entry in artifacts_of(records)["fit_factor"].manifest.contents}
+    held = {entry.path for entry in artifacts_of(records)["study_panel"].manifest.contents}
     assert {"report.html", "factor.json", "manifest.json", *(f"{name}.csv" for name in shown)} <= held
 
 

@@ -13,6 +13,7 @@ from tiny_experiment import files_of
 
 from onedial.core.run.run import Run
 from onedial.report.report import contents_of
+from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.sweep_run import SweepRun
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"
@@ -50,6 +51,27 @@ def test_another_panel_gets_a_folder_of_its_own(run, tmp_path, judge_run):
     assert judged.run.manifest.facts["model"] == run.run.manifest.facts["model"]
     assert "Not reproduced" in (judged.path / "report.html").read_text(encoding="utf-8")
     assert files_of(run.path) == before
+
+
+def test_another_panel_keeps_what_the_subject_was_asked(unreported, tmp_path, judge_run):
+    """What is of a question goes with it, what is of neutral text stays, and written answers are judged again."""
+    run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
+    kept, sweep = set(run.questions()["id"][:200]), run.sweep()
+    one = sweep[sweep["magnitude"] == 0]
+    run.parts["instructed"].append(one[["question_id", "margin", "mass"]].assign(level=75))
+    written = sweep[sweep["magnitude"].isin([-1.2, 0, 1.2])]
+    run.parts["reasoned"].append(
+        written.assign(said_yes=(written["margin"] > 0).astype(float), text="Yes", tokens_out=1)
+    )
+    run.write_table("texts", pd.DataFrame([dict.fromkeys(TEXT_COLUMNS, 0.0) | {"intervention_id": VECTOR_ID}]))
+    panel = run.panel().pivot(index="question_id", columns="respondent", values="said_yes")
+    panel.loc[sorted(kept)].to_csv(tmp_path / "some.csv")
+    assert judge_run(run.path, "--panel", tmp_path / "some.csv", "--out", tmp_path / "judged")[0] == 0
+    judged = SweepRun.open(tmp_path / "judged")
+    for name in ("instructed", "reasoned"):
+        assert set(judged.parts[name].read()["question_id"]) == set(run.parts[name].read()["question_id"]) & kept
+    assert judged.table("texts").equals(run.table("texts"))
+    assert contents_of(judged).numbers("reasoned")["read"] == 1
 
 
 @pytest.mark.slow

@@ -14,9 +14,9 @@ from onedial.panels.splits import assign_splits
 from onedial.verdict.prospects import prospects_of
 
 
-def inputs_of(n_all, n_asked, rates, seed=0, hold_out_topics=False, n_topics=2):
+def inputs_of(n_all, n_asked, rates):
     rng = np.random.default_rng(3)
-    questions = [Question(f"q{i}", f"Who was number {i}?", (), f"topic {i % n_topics}") for i in range(n_all)]
+    questions = [Question(f"q{i}", f"Who was number {i}?", (), f"topic {i % 2}") for i in range(n_all)]
     names = [f"t{number}" for number in range(len(rates))]
     answers = pd.DataFrame(
         (rng.random((n_all, len(rates))) < rates).astype(float),
@@ -24,15 +24,9 @@ def inputs_of(n_all, n_asked, rates, seed=0, hold_out_topics=False, n_topics=2):
         columns=pd.Index(names, name="respondent"),
     )
     panel = ResponseMatrix(answers, respondents_table(names))
-    asked = stratified_sample(questions, n_asked, seed)
-    splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
-    return ExperimentInputs(
-        asked,
-        dict(splits),
-        panel.select(questions=[question.id for question in asked]),
-        everything=ExperimentInputs(questions, {}, panel),
-        hold_out_topics=hold_out_topics,
-    )
+    asked = stratified_sample(questions, n_asked, 0)
+    splits = assign_splits(questions_frame(asked), 0)
+    return ExperimentInputs(asked, dict(splits), panel.select(questions=[question.id for question in asked]))
 
 
 def test_constant_targets_cannot_be_judged():
@@ -62,7 +56,7 @@ def test_the_fewest_answers_are_those_of_the_status(yes, no, fitting, expected):
     column[splits.index[splits == "fitting"][:fitting]] = 1.0
     answers["t0"] = column
     panel = ResponseMatrix(answers, inputs.panel.respondents)
-    result = prospects_of(replace(inputs, panel=panel, everything=None))
+    result = prospects_of(replace(inputs, panel=panel))
     assert result.status["t0"] == expected
 
 
@@ -78,4 +72,4 @@ def test_wordings_of_one_question_count_once():
     alone = inputs_of(160, 160, [0.4, 0.5, 0.6, 0.5, 0.4])
     assert prospects_of(alone).suffices
     of = [replace(each, wording_of=f"w{number // 4}") for number, each in enumerate(alone.questions)]
-    assert prospects_of(replace(alone, questions=of, everything=None)).n_possible == 0
+    assert prospects_of(replace(alone, questions=of)).n_possible == 0

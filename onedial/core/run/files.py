@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     pd = lazy_loader.load("pandas")  # for which no --help waits
 
-TEMPORARY = ".*.part*"  # as onedial.core.atomic_path names them
+TEMPORARY = ".*.part*"  # as onedial.core.files.atomic_path names them
 
 
 def read_json(path: Path) -> dict[str, Any]:

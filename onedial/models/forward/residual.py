@@ -1,4 +1,4 @@
-"""The only place that touches a running model: read the residual stream, edit it, run part of the stack.
+"""Read the residual stream of a whole forward, edit it, or run a part of the stack.
 
 "Layer L" is the output of decoder layer L, counted from 0: the residual stream after that layer (TransformerLens:
 `blocks.L.hook_out`, earlier `hook_resid_post`). Hugging Face's `hidden_states[-1]` is something else: it has passed

@@ -2,7 +2,7 @@
 
 A runner is made for all prompts of a task, whose common beginning it may share, and is then given batches of them:
 
-    runner = model.runner(sequences, layers, positions="last")
+    runner = model.runner(sequences, layers, at="last")
     started = runner.start(batch)                              # one unedited forward
     final = runner.steer(started, edits, settings)             # question x setting, read at the last position
 

@@ -1,1 +1,1 @@
-"""What the residual stream holds: a store of activations, lens, gradients, patching."""
+"""What the residual stream holds: a store of activations, lens, gradients."""

@@ -1,1 +1,1 @@
-"""One or several factors by minimum residuals: fit, nulls, rotation, names, scores."""
+"""One or several factors by minimum residuals: fit, nulls, structure, scores."""

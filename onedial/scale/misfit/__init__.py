@@ -1,1 +1,1 @@
-"""Who and what does not fit the scale: infit, outfit and l_z, the Wright map, characteristic curves."""
+"""Who and what does not fit the scale: infit, outfit and l_z, characteristic curves."""

@@ -39,7 +39,7 @@ class Finding:
         sentences: of its section of the page. tables: by the name of their file. numbers: for summary.json.
         against: what speaks against one scale for all, a few words each. missed: what would speak against it and would
             not have been found, or was not looked for. figures: name -> what draws it.
-        ends: a verdict beside which nothing else needs to be said. opening: the verdict's first sentence.
+        evidence: fields of `rule.Evidence`, by name.
     """
 
     sentences: list[str] = field(default_factory=list)

@@ -1,8 +1,8 @@
 """The stages of `experiments/study_panel.py`: a panel, and no model.
 
-study    the study's questions on one page      deep      everything that can be asked of its scale
-case     what is computed, each thing once      readings  the factor of every way to read the panel
-results  tables, figures and sections           sentences, words.yaml  what they say
+panel_study  the study's questions on one page    deep      everything that can be asked of its scale
+case         what is computed, each thing once    readings  the factor of every way to read the panel
+results      tables, figures and sections         sentences, words.yaml  what they say
 """
 
 from onedial.studies.panel.panel_study import study_panel

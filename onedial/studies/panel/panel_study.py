@@ -20,11 +20,11 @@ from onedial.studies.start import Start
 
 YES_NO = "Do their yes and no follow one scale?"
 KINDS = {
-    "study": ("study_panel", "Does confidence follow one scale?"),
-    "confidence": ("study_panel", "What is their confidence worth?"),
-    "factor": ("fit_factor", "Is it one shared scale of difficulty?"),
+    "study": "Does confidence follow one scale?",
+    "confidence": "What is their confidence worth?",
+    "factor": "Is it one shared scale of difficulty?",
 }
-"""Kind of page -> the program that its run names, and what it asks."""
+"""Kind of page -> what it asks."""
 
 
 @one_blas_thread()
@@ -42,10 +42,10 @@ def study_panel(options: StudyOptions, notes: Notes) -> None:
         case = DeepCase(panel, options)
     else:
         case = StudyCase(panel, options.n_replicates, options.seed, with_scale=not options.confidence)
-    program, question = KINDS[kind]
+    question = KINDS[kind]
     if isinstance(case, StudyCase) and kind == "study" and case.stated is None:
         question = YES_NO
-    start = Start(program, options, f"{kind}-{Path(options.panel).stem}")
+    start = Start("study_panel", options, f"{kind}-{Path(options.panel).stem}")
     with start.begin(notes) as run, run.withdrawn_if_refused():
         for stage, compute in case.stages().items():
             with run.stage(stage):

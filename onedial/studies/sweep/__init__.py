@@ -1,6 +1,6 @@
 """The stages of `experiments/steer_sweep.py`, from the plan to the report.
 
 Every stage asks what is not on disk yet and writes each batch as it comes, so that a run which was killed goes on.
-planning: what will be swept; asking: what the subject is asked; causes: interchange and mediation; stages: all of them
-in order, with what they cost.
+planning: what will be swept; stage_functions: what the subject is asked; causes: interchange and mediation;
+sweep_stages: all of them in order, with what they cost.
 """

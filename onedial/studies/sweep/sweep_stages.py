@@ -4,7 +4,7 @@ A new one is an entry of `STAGES`: `loads` tells its cost, `go_through` does it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -18,6 +18,7 @@ from onedial.studies.sweep import stage_functions
 from onedial.studies.sweep.causes import mediate, swap_components
 from onedial.studies.sweep.planning import settle_plan
 from onedial.studies.sweep.sweep_study import SweepStudy
+from onedial.verdict.sweep_run import JUDGING
 from steering.causes import (
     INTERCHANGE_DRAWN,
     INTERCHANGE_PAIRS,
@@ -34,7 +35,7 @@ from steering.planning.magnitudes import COARSE_POINTS, CONTROL_POINTS, GRID_POI
 from steering.planning.readability import ASKED
 
 DOUBLED = len(doubling())
-PLANNING, SWEEP, JUDGING = "vectors, layer and magnitudes", "sweep", "match and verdict"
+PLANNING, SWEEP = "vectors, layer and magnitudes", "sweep"
 
 
 @dataclass(frozen=True)
@@ -192,8 +193,5 @@ def judge_sweep(study: SweepStudy) -> None:
     if not is_first_process():
         return
     with run.run.stage(JUDGING):
-        judged = run.judge(panel, options.seed)
-        if options.answer == "reasoned":
-            judged = replace(judged, reasoned=run.judge_reasoned(panel, options.seed))
-        keep_judgement(run, judged)
+        keep_judgement(run, run.judge(panel, options.seed))
     end_sweep(run)

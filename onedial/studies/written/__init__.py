@@ -1,5 +1,5 @@
 """The stages of `experiments/ask.py written`: what is written, read and asked, and how far a model's samples agree in
-words (study) and in meaning (meaning)."""
+words (written_study) and in meaning (meaning)."""
 
 from onedial.studies.written.written_study import score_written
 

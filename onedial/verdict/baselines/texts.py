@@ -20,7 +20,7 @@ def push_settings(dials: Mapping[str, Turns], rows: np.ndarray) -> dict[str, lis
     """The two ends of each dial's push, by its identifier; one that never gets there has none.
 
     Args:
-        rows: mask of the questions that the rates are of (`match.ordering_questions`).
+        rows: mask of the questions that the rates are of (`Case.ordering`).
     """
     ends = {name: dial.push_ends(rows) for name, dial in dials.items()}
     return {name: [] if both is None else list(both) for name, both in ends.items()}
