@@ -111,11 +111,11 @@ def with_panel(
     run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt())})
     run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt())
     for name, parts in source.parts.items():
-        table = parts.read()
+        asked = parts.read()
         if name not in OF_SUBJECT:
-            table = table[table["question_id"].isin(kept)]
-        if not table.empty:
-            run.parts[name].append(table)
+            asked = asked[asked["question_id"].isin(kept)]
+        if not asked.empty:
+            run.parts[name].append(asked)
     run.write_interventions(source.interventions().to_dict("records"))
     for name in TABLES:
         if (table := source.table(name)) is not None:
