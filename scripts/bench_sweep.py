@@ -1,4 +1,4 @@
-"""How fast is the sweep? Ours against the libraries that one could use instead, on the same questions and magnitudes.
+"""Time the sweep beside the libraries that one could use instead, on the same questions and magnitudes.
 
     python scripts/bench_sweep.py                              # everything; an hour of one core
     python scripts/bench_sweep.py --n-questions 16 --positions last --magnitudes 11          # minutes
@@ -22,6 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from architectures import hooked
+
 from onedial.core.command_line import run_command
 from onedial.core.files import atomic_path
 from onedial.core.options import Options, option, parse_options
@@ -34,33 +36,23 @@ Answer = Callable[[Any, Any], Any]
 
 
 @contextlib.contextmanager
-def plain_hook(model: Any, layer: int, where: slice) -> Iterator[Answer]:
-    """A PyTorch hook on the Hugging Face model, and its logits."""
-    added: list[Any] = []
-
-    def hook(module: Any, arguments: Any, output: Any) -> Any:
-        stream = (output[0] if isinstance(output, tuple) else output).clone()
-        stream[:, where] += added[-1]
-        return (stream, *output[1:]) if isinstance(output, tuple) else stream
+def plain_hook(model: Any, layer: int, positions: str) -> Iterator[Answer]:
+    """Steer by a PyTorch hook on the Hugging Face model."""
 
     def answer(batch: Any, addition: Any) -> Any:
-        added.append(addition)
-        return model.hf(**_inputs(batch)).logits[:, -1]
+        with hooked(model.stack.layers[layer], addition, positions):
+            return model.hf(**_inputs(batch)).logits[:, -1]
 
-    handle = model.stack.layers[layer].register_forward_hook(hook)
-    try:
-        yield answer
-    finally:
-        handle.remove()
+    yield answer
 
 
 @contextlib.contextmanager
-def steering_vectors(model: Any, layer: int, where: slice) -> Iterator[Answer]:
-    """`SteeringVector.apply`."""
+def steering_vectors(model: Any, layer: int, positions: str) -> Iterator[Answer]:
+    """Steer by `SteeringVector.apply`."""
     import steering_vectors as library
 
     def answer(batch: Any, addition: Any) -> Any:
-        last = {"token_indices": [-1]} if where.start == -1 else {}
+        last = {"token_indices": [-1]} if positions == "last" else {}
         vector = library.SteeringVector({layer: addition})
         with vector.apply(model.hf, multiplier=1.0, min_token_index=None, **last):
             return model.hf(**_inputs(batch)).logits[:, -1]
@@ -69,8 +61,8 @@ def steering_vectors(model: Any, layer: int, where: slice) -> Iterator[Answer]:
 
 
 @contextlib.contextmanager
-def nnsight(model: Any, layer: int, where: slice) -> Iterator[Answer]:
-    """`LanguageModel.trace` with an edit of the layer's output."""
+def nnsight(model: Any, layer: int, positions: str) -> Iterator[Answer]:
+    """Steer by `LanguageModel.trace` with an edit of the layer's output."""
     from nnsight import LanguageModel
 
     warnings.filterwarnings("ignore", message="LanguageModel is deprecated")
@@ -79,7 +71,7 @@ def nnsight(model: Any, layer: int, where: slice) -> Iterator[Answer]:
     def answer(batch: Any, addition: Any) -> Any:
         with language_model.trace(_inputs(batch)):
             changed = language_model.model.layers[layer].output.clone()
-            changed[:, where] += addition
+            changed[:, -1 if positions == "last" else slice(None)] += addition
             language_model.model.layers[layer].output = changed
             logits = language_model.lm_head.output[:, -1].save()
         return logits
@@ -125,9 +117,8 @@ def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
                 rate = len(swept) / seconds
                 yield {**place, "who": f"ours, K = {count}", "seconds": seconds, "rate": rate}
             ours = swept.pivot(index="question_id", columns="magnitude", values="margin")
-            where = slice(-1, None) if positions == "last" else slice(None)
             for name, peer in peers.items():
-                with torch.inference_mode(), peer(model, layer, where) as answer:
+                with torch.inference_mode(), peer(model, layer, positions) as answer:
                     seconds, off = time_peer(model, prompts, answer, ours, norm * vector.direction)
                 if not off < AGREEMENT:
                     sys.exit(f"{name} differs from the sweep by {off:.3g} at layer {layer}, positions {positions}")

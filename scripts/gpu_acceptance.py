@@ -1,4 +1,4 @@
-"""Is it right on this GPU, and how fast? One command, about ten minutes; each step's figures are kept as it ends.
+"""Check on a GPU that all is right, and how fast. One command, some minutes; each step's figures are kept as it ends.
 
     python scripts/gpu_acceptance.py figures                    # on the first CUDA device
     python scripts/gpu_acceptance.py figures --small            # the same steps in small, on the CPU: a minute or two
@@ -14,10 +14,6 @@ shape    random weights at Mistral 7B's shape, bfloat16: a sweep against plain h
 memory   a sweep of more than memory holds at once: the batch is halved until it fits, and the answers are the same
 resume   steer_sweep.py killed with SIGKILL as soon as part of the sweep is kept, and gone on with: the same answers as
          of a run that was left alone, bit for bit; and the run by two processes that share the device, margins to 1e-4
-engine   where there is vLLM (ONEDIAL_VLLM_PYTHON): reasonings of unequal length at Mistral 7B's shape, tokens a second
-         beside transformers, steered and not (ten times as many), and the hook's cost (at most 3%)
-whole    a whole run (steer_sweep.py, float32, a model with random weights) on the CPU and on the device: the same
-         sentence, and how many answers have the other sign
 
 `figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. A step
 that breaks off is noted, and the next ones follow; what was broken off is begun anew, what has passed stays. Not
@@ -26,21 +22,15 @@ measured: real weights of that size, and several GPUs.
 
 import gc
 import json
-import os
 import signal
-import statistics
 import sys
-import tempfile
 import time
 import warnings
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from architectures import FORMS, SMALL, Form, hooked_logits, tiny_hf, tokenizer
 from fault_battery import ROOT, Program, end_of
@@ -59,8 +49,6 @@ COARSE = 0.05
 """Of the largest logit: how far two orders of summation may lie apart in bfloat16."""
 LEAST_SHARE, LEAST_RATIO = 1 / 3, 3.0
 """What of a plain product's and a plain hook's speed a device has to reach; not asked for in small."""
-VLLM_TIMES, VLLM_COST = 10.0, 3.0
-"""What vLLM has to reach: so many times transformers' tokens per second, and percent of its own for the hook."""
 MISTRAL_7B = dict(
     vocab_size=32_768, hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32, num_attention_heads=32,
     num_key_value_heads=8, max_position_embeddings=32_768, sliding_window=None,
@@ -69,13 +57,6 @@ SMALL_SHAPE = dict(
     vocab_size=512, hidden_size=64, intermediate_size=128, num_hidden_layers=6, num_attention_heads=4,
     num_key_value_heads=2,
 )  # fmt: skip
-VLLM_SHAPE = SMALL_SHAPE | {"hidden_size": 256}
-"""The narrowest heads that vLLM has kernels for are of 32 numbers."""
-LONGEST, SHORT = 160, 16
-"""Tokens of a text; and of one by which the hook's cost is measured, all of one length."""
-NOTHING = 1e-7
-"""A push that changes no token."""
-ROUNDS, PAIRS = 2, 12
 MAGNITUDES = tuple(step / 5 for step in range(-5, 6))
 PLAIN_MAGNITUDES = (-1.0, 1.0)
 MOST_ROWS, LEFT_GB, SAME, PATIENCE = 8, 2.0, 1e-4, 300
@@ -89,7 +70,7 @@ QUICK = (
 
 
 def exact(small: bool, device: str) -> Figures:
-    """Every form in every dtype against bare hooks; those that transformers itself cannot run in a dtype are named."""
+    """Compare every form in every dtype with bare hooks; name those that transformers itself cannot run in a dtype."""
     apart: dict[str, dict[str, float]] = {name: {} for name in (*LIMITS, "the CPU")}
     failed = {}
     for form in chosen_forms(small):
@@ -114,20 +95,20 @@ def exact(small: bool, device: str) -> Figures:
 
 
 def chosen_forms(small: bool) -> list[Form]:
-    """All forms that are not refused; in small a few."""
+    """List all forms that are not refused; in small a few."""
     few = ("llama", "gemma2", "gpt2", "gpt_neox", "granite")
     return [each for each in FORMS if each.name not in ("OPT 350M", "LongCat") and (not small or each.type in few)]
 
 
 def tiny(form: Form, device: str, dtype: str) -> Any:
-    """A tiny model of a form, the same weights on every device."""
+    """Make a tiny model of a form, with the same weights on every device."""
     from onedial.models.model import DTYPES, OpenModel
 
     return OpenModel(tiny_hf(form.type, SMALL | form.sizes).to(device, DTYPES[dtype]), tokenizer(), name=form.name)
 
 
 def asked(model: Any) -> tuple[int, list[list[int]], Any]:
-    """Where a tiny model is steered, its prompts, and the push."""
+    """Say where a tiny model is steered, its prompts, and the push."""
     import torch
 
     push = torch.randn(model.d_model, generator=torch.Generator().manual_seed(2)).to(model.device)
@@ -135,7 +116,7 @@ def asked(model: Any) -> tuple[int, list[list[int]], Any]:
 
 
 def steered_logits(model: Any) -> Any:
-    """(position, question, setting, token) on the CPU, by the path that the model takes."""
+    """Compute (position, question, setting, token) logits by the path that the model takes, on the CPU."""
     import torch
 
     layer, prompts, push = asked(model)
@@ -148,7 +129,7 @@ def steered_logits(model: Any) -> Any:
 
 
 def hooked(model: Any) -> Any:
-    """The same by a bare hook on each prompt alone, the model's own logits."""
+    """Compute the same by a bare hook on each prompt alone, from the model's own logits."""
     import torch
 
     layer, prompts, push = asked(model)
@@ -165,7 +146,7 @@ def hooked(model: Any) -> Any:
 
 
 def random_model(shape: Figures, device: str, reads: Any) -> Any:
-    """A model of a shape with random weights in bfloat16, made on the device; `reads`: its tokenizer."""
+    """Make a model of a shape with random weights in bfloat16, on the device; `reads`: its tokenizer."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -179,12 +160,12 @@ def random_model(shape: Figures, device: str, reads: Any) -> Any:
 
 
 def shape(small: bool, device: str) -> Figures:
-    """Seconds at Mistral 7B's shape, and how far logits are off a plain hook's."""
+    """Time a sweep at Mistral 7B's shape, and say how far its logits are off a plain hook's."""
     return figures_of(random_model(MISTRAL_7B | (SMALL_SHAPE if small else {}), device, tokenizer()), small, device)
 
 
 def figures_of(model: Any, small: bool, device: str) -> Figures:
-    """The same of a model that is there."""
+    """Time a sweep of a model, and say how far its logits are off a plain hook's."""
     import torch
 
     from onedial.models.forward.runner import PlainRunner
@@ -213,7 +194,7 @@ def figures_of(model: Any, small: bool, device: str) -> Figures:
 
 
 def missed(out: Figures) -> list[str]:
-    """Which of the limits above the figures do not keep."""
+    """List which limits the figures do not keep."""
     shortfalls = []
     if (share := out["share of a plain product"]) < LEAST_SHARE:
         shortfalls.append(f"the prefill reaches {share:.0%} of a plain product's speed")
@@ -223,8 +204,8 @@ def missed(out: Figures) -> list[str]:
 
 
 def share_of_a_product(model: Any, sequences: list[list[int]], seconds: float, device: str) -> float:
-    """The prefill's operations per second over a plain product's: two for each weight of the layers and token. The
-    common beginning, which is run once and before, is not counted."""
+    """Compare the prefill's operations per second with a plain product's: two for each weight of the layers and token.
+    The common beginning, which is run once and before, is not counted."""
     import torch
 
     from onedial.models.tokens import common_prefix_length
@@ -241,7 +222,7 @@ def share_of_a_product(model: Any, sequences: list[list[int]], seconds: float, d
 
 
 def memory(small: bool, device: str) -> Figures:
-    """Margins with too little memory for a batch, against those with enough. On CUDA the rest of the memory is taken
+    """Compare margins with too little memory for a batch with those of enough. On CUDA the rest of the memory is taken
     away before; in small a batch of over eight rows is refused as a device would refuse it."""
 
     from steering.interventions import Intervention
@@ -265,7 +246,7 @@ def memory(small: bool, device: str) -> Figures:
 
 @contextmanager
 def refusing(model: Any) -> Iterator[Callable[[], int]]:
-    """A model whose first layer has room for `MOST_ROWS` rows; gives how often it refused."""
+    """Let a model's first layer have room for `MOST_ROWS` rows; gives how often it refused."""
     import torch
 
     refused = []
@@ -284,7 +265,7 @@ def refusing(model: Any) -> Iterator[Callable[[], int]]:
 
 @contextmanager
 def without_memory(device: str) -> Iterator[Callable[[], int]]:
-    """A device with `LEFT_GB` of free memory; gives how often that was not enough."""
+    """Leave a device `LEFT_GB` of free memory; gives how often that was not enough."""
     import torch
 
     torch.cuda.empty_cache()
@@ -295,7 +276,7 @@ def without_memory(device: str) -> Iterator[Callable[[], int]]:
 
 
 def resume(small: bool, device: str, folder: Path) -> Figures:
-    """A run that is killed and gone on with, and one by two processes, against one that was left alone."""
+    """Compare a run that is killed and gone on with, and one by two processes, with one that was left alone."""
     sweep = quick_sweep(folder)
     both = quick_sweep(folder, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
     paths = [folder / each for each in ("alone", "broken", "both")]
@@ -319,99 +300,8 @@ def resume(small: bool, device: str, folder: Path) -> Figures:
     }
 
 
-def engine(small: bool, device: str) -> Figures:
-    """What vLLM writes in a second beside transformers; passed where there is none, since nothing is wrong then."""
-    from transformers import AutoTokenizer
-
-    from onedial.core.errors import InputError
-    from onedial.models.model import load_model
-    from steering.engines.writer import python_with_vllm, writing_with_vllm
-    from steering.interventions import Intervention
-
-    try:
-        python_with_vllm()
-    except InputError as error:
-        return {"passed": True, "not measured": str(error)}
-    shape = MISTRAL_7B | (VLLM_SHAPE if small else {})
-    with tempfile.TemporaryDirectory() as folder:
-        tokenizer().save_pretrained(folder)
-        random_model(shape, device, AutoTokenizer.from_pretrained(folder)).hf.save_pretrained(folder)
-        model = load_model(folder, device=device, dtype="float32" if small else "bfloat16")
-        prompts = drawn_prompts(shape["vocab_size"], 8 if small else 256, shared=30, longest=40)
-        push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all") * 0.2
-        with writing_with_vllm(model) as writer:
-            speeds = writing_speed(model, writer, prompts, push, device)
-    times = min(speeds[f"vLLM, {kind}"] / speeds[f"transformers, {kind}"] for kind in ("steered", "unsteered"))
-    enough = times >= VLLM_TIMES and speeds["cost of the hook, %"] <= VLLM_COST
-    return {"passed": small or enough, "times transformers": round(times, 2), **speeds}
-
-
-def ends_of_its_own(text: str) -> bool:
-    """Whether a text is done: after 50 to 650 letters, by its first ones."""
-    return len(text) > 50 + zlib.crc32(text[:24].encode()) % 600
-
-
-def writing_speed(model: Any, writer: Any, prompts: Sequence[Sequence[int]], push: Any, device: str) -> Figures:
-    """Tokens per second of both, best of the rounds; and the hook's cost in percent, the median of pairs with its
-    quartiles, at a push so small that the same tokens are written.
-
-    Args:
-        model: by transformers once its writer is put aside. writer: `steering.engines.writer.Vllm`.
-        prompts: token ids. push: a `Push`.
-    """
-    from onedial.models.writing import Decoding, generate, writing_batches
-    from steering.engines.requests import Request
-
-    def by_transformers(push: Any) -> int:
-        model.writer = None
-        batches, how = writing_batches(model, [len(ids) for ids in prompts], LONGEST), Decoding(stop=ends_of_its_own)
-        return sum(
-            text.n_tokens
-            for batch in batches
-            for text in generate(model, [prompts[at] for at in batch], LONGEST, how, push=push)
-        )
-
-    def by_vllm(push: Any) -> int:
-        requests = [Request(ids, push) for ids in prompts]
-        return sum(text.n_tokens for text in writer.write(requests, LONGEST, stop=ends_of_its_own))
-
-    def of_one_length(push: Any) -> None:
-        writer.write([Request(ids, push) for ids in prompts], SHORT)
-
-    for each in (None, push):
-        writer.write([Request(ids, each) for ids in prompts[:4]], 4)  # the proof, and what is done at first
-    speeds: Figures = {}
-    for name, write in (("transformers", by_transformers), ("vLLM", by_vllm)):
-        for each in (None, push):
-            rounds = [timed(partial(write, each), device) for _ in range(ROUNDS)]
-            speed = max(n_tokens / seconds for n_tokens, seconds in rounds)
-            speeds[f"{name}, {'steered' if each else 'unsteered'}"] = round(speed, 1)
-    ratios = []
-    for pair in range(PAIRS):  # each goes first as often, so that a machine that slows down says nothing
-        order = (None, push.intervention * NOTHING) if pair % 2 else (push.intervention * NOTHING, None)
-        seconds = {each is None: timed(partial(of_one_length, each), device)[1] for each in order}
-        ratios.append(seconds[False] / seconds[True])
-    low, median, high = (100 * (share - 1) for share in statistics.quantiles(ratios, n=4))
-    return speeds | {"cost of the hook, %": round(median, 2), "quartiles": [round(low, 2), round(high, 2)]}
-
-
-def whole(small: bool, device: str, folder: Path) -> Figures:
-    """A whole run on the CPU and on the device."""
-    from onedial.verdict.sweep_run import SweepRun
-
-    sweep = quick_sweep(folder)
-    for each in ("cpu", device):
-        with mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}):
-            finish(sweep, folder / f"run-{each}")
-    one, other = (folder / f"run-{each}" for each in ("cpu", device))
-    turned = int(((answers(one)["margin"] > 0) != (answers(other)["margin"] > 0)).sum())
-    sentences = [SweepRun.open(run).verdict().sentence for run in (one, other)]
-    same = sentences[0] == sentences[1]
-    return {"passed": same, "sentences": sentences, "flips": turned, "answers": len(answers(one))}
-
-
 def quick_sweep(folder: Path, *launcher: str) -> Program:
-    """A run of a model of the tests with random weights, which puts most of its probability on yes and no."""
+    """Prepare a run of a model with random weights, which puts most of its probability on yes and no."""
     sys.path.append(str(ROOT / "tests" / "helpers"))
     from tiny_models import save_outspoken
 
@@ -434,12 +324,12 @@ def finish(program: Program, folder: Path) -> None:
 
 
 def parts_of(run: Path, prefix: str = "") -> list[Path]:
-    """The parts of a sweep that are kept, of one process or of all."""
+    """List the parts of a sweep that are kept, of one process or of all."""
     return list((run / "sweep").glob(f"part-{prefix}*.parquet"))
 
 
 def answers(run: Path) -> Any:
-    """Every answer of a sweep, in order."""
+    """Read every answer of a sweep, in order."""
     from onedial.verdict.sweep_run import SweepRun
 
     return SweepRun.open(run).sweep().sort_values(["intervention_id", "question_id", "magnitude"], ignore_index=True)
@@ -449,7 +339,7 @@ def answers(run: Path) -> Any:
 
 
 def drawn_prompts(vocabulary: int, n: int, shared: int, longest: int) -> list[list[int]]:
-    """Drawn tokens with a common beginning, of lengths that differ by up to a third of what is their own."""
+    """Draw tokens with a common beginning, of lengths that differ by up to a third of what is their own."""
     import torch
 
     generator = torch.Generator().manual_seed(1)
@@ -459,7 +349,7 @@ def drawn_prompts(vocabulary: int, n: int, shared: int, longest: int) -> list[li
 
 
 def prompt_set(sequences: list[list[int]]) -> Any:
-    """Drawn prompts as questions, with tokens that stand for yes and no."""
+    """Make questions of drawn prompts, with tokens that stand for yes and no."""
     from onedial.models.forward.readout import AnswerTokens
     from onedial.models.prompt_set import PromptSet
 
@@ -468,7 +358,7 @@ def prompt_set(sequences: list[list[int]]) -> Any:
 
 
 def drawn_vector(model: Any, seed: int, layer: int) -> Any:
-    """A direction drawn by chance, whose unit is the median norm of a few tokens' stream."""
+    """Draw a direction whose unit is the median norm of a few tokens' stream."""
     import torch
 
     from onedial.models.tokens import pad_batch
@@ -481,12 +371,12 @@ def drawn_vector(model: Any, seed: int, layer: int) -> Any:
 
 
 def edit_of(layer: int, push: Any) -> dict[int, Callable[[Any, Any], Any]]:
-    """So much of a push added at a layer as a setting says."""
+    """Add so much of a push at a layer as a setting says."""
     return {layer: lambda stream, settings: stream + (settings[..., None] * push).to(stream.dtype)}
 
 
 def timed(work: Callable[[], Any], device: str, warm: bool = False) -> tuple[Any, float]:
-    """What `work` gives, and its seconds; of a second run with `warm`."""
+    """Return what `work` gives, and its seconds; of a second run with `warm`."""
     import torch
 
     wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
@@ -501,11 +391,7 @@ def timed(work: Callable[[], Any], device: str, warm: bool = False) -> tuple[Any
 
 # ---- the program -----------------------------------------------------------------------------------------------------
 
-STEPS: dict[str, Callable[..., Figures]] = {
-    each.__name__: each for each in (exact, shape, memory, resume, engine, whole)
-}
-RUNS = ("resume", "whole")
-"""Steps that write into the folder."""
+STEPS: dict[str, Callable[..., Figures]] = {each.__name__: each for each in (exact, shape, memory, resume)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -537,7 +423,7 @@ def main() -> int:
             continue
         began = time.perf_counter()
         try:
-            figures[step] = STEPS[step](options.small, device, **({"folder": options.out} if step in RUNS else {}))
+            figures[step] = STEPS[step](options.small, device, **({"folder": options.out} if step == "resume" else {}))
         except Exception as error:  # a step that breaks off leaves the device's time to the others
             figures[step] = {"passed": False, "failed": f"{type(error).__name__}: {error}".splitlines()[0]}
         gc.collect()
@@ -550,7 +436,7 @@ def main() -> int:
 
 
 def table(figures: Figures, steps: list[str]) -> list[str]:
-    """Figures of the steps as Markdown."""
+    """Write the figures of the steps as Markdown."""
     lines = ["| step | | figure |", "| --- | --- | --- |"]
     for step in steps:
         lines.append(f"| {step} | {'passed' if figures[step]['passed'] else 'FAILED'} | |")

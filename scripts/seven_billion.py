@@ -1,4 +1,4 @@
-"""Is a checkpoint of seven billion weights loaded, proven, swept and steered rightly on this machine, and how fast?
+"""Check that a checkpoint of seven billion weights is loaded, proven, swept and steered rightly here, and how fast.
 
 One command: it writes a checkpoint of Mistral 7B's shape with random weights in bfloat16 (14.5 GB), tries it, and
 deletes it.
@@ -26,14 +26,14 @@ import gc
 import json
 import shutil
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from architectures import hooked
-from gpu_acceptance import MISTRAL_7B
+from gpu_acceptance import MISTRAL_7B, timed
 
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
@@ -127,29 +127,30 @@ class Trial:
         from transformers import AutoModelForCausalLM
 
         self.forget()
-        hf, seconds = timed(lambda: AutoModelForCausalLM.from_pretrained(self.folder, dtype=torch.bfloat16).eval())
+        load = partial(AutoModelForCausalLM.from_pretrained, self.folder, dtype=torch.bfloat16)
+        hf, seconds = timed(lambda: load().eval(), "cpu")
         ids = torch.arange(PLAIN_TOKENS)[None] + 100
         with torch.no_grad():
             hf(ids, use_cache=False)
-            _, self.plain_seconds = timed(lambda: hf(ids, use_cache=False))
+            _, self.plain_seconds = timed(lambda: hf(ids, use_cache=False), "cpu")
         return {"seconds": seconds, "plain forward": self.plain_seconds}
 
     def load(self) -> Figures:
         """Ours."""
         self.forget()
-        model, seconds = timed(lambda: self.model)
+        model, seconds = timed(lambda: self.model, "cpu")
         return {"seconds": seconds, "weights": sum(each.numel() for each in model.hf.parameters())}
 
     def proof(self) -> Figures:
         """The fast paths."""
-        paths, seconds = timed(lambda: self.model.fast_paths_for(0))
+        paths, seconds = timed(lambda: self.model.fast_paths_for(0), "cpu")
         return {"seconds": seconds, "allowed": sorted(paths.allowed), **self._in_forwards(seconds)}
 
     def margins(self) -> Figures:
         """Unsteered."""
         from onedial.models.forward.activations import read_activations
 
-        read, seconds = timed(lambda: read_activations(self.model, self.prompts, []))
+        read, seconds = timed(lambda: read_activations(self.model, self.prompts, []), "cpu")
         padded = [self._margin(ids, 0.0, N_PADDINGS) for ids in self.prompts.sequences]
         return {
             "seconds": seconds,
@@ -161,14 +162,14 @@ class Trial:
 
     def vector(self) -> Figures:
         """From texts."""
-        _, seconds = timed(lambda: self.pushed)
+        _, seconds = timed(lambda: self.pushed, "cpu")
         return {"seconds": seconds, "layer": self.pushed.layer}
 
     def sweep(self) -> Figures:
         """At the answer."""
         from steering import sweep
 
-        result, seconds = timed(lambda: sweep(self.model, self.pushed, self.prompts, MAGNITUDES))
+        result, seconds = timed(lambda: sweep(self.model, self.pushed, self.prompts, MAGNITUDES), "cpu")
         table = result.table.pivot(index="question_id", columns="magnitude", values="margin")
         table = table.loc[list(self.prompts.question_ids)]
         off = self._off({magnitude: table[magnitude].tolist() for magnitude in MAGNITUDES})
@@ -182,7 +183,7 @@ class Trial:
 
         prompts = self.model.token_ids([f"Tell me about {thing}." for thing in THINGS[:N_TEXTS]])
         push = self.pushed.at("all") * MAGNITUDES[-1]
-        texts, seconds = timed(lambda: generate(self.model, prompts, N_NEW, Decoding(n_top=0), push=push))
+        texts, seconds = timed(lambda: generate(self.model, prompts, N_NEW, Decoding(n_top=0), push=push), "cpu")
         off = itself = 0.0
         for ids, text in zip(prompts, texts, strict=True):
             tokens, log_p = [each.token for each in text.tokens], torch.tensor([each.log_p for each in text.tokens])
@@ -260,13 +261,6 @@ STEPS: dict[str, Callable[[Trial], Figures]] = {
     "load again": Trial.load,
     "bare again": Trial.bare,
 }
-
-
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What it makes, and in how many seconds."""
-    began = time.perf_counter()
-    made = work()
-    return made, time.perf_counter() - began
 
 
 def main() -> int:

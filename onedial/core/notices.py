@@ -19,13 +19,13 @@ class Notice(UserWarning):
     """Something left out, counted, or taken instead; the message is one sentence."""
 
 
-def notice(text: str) -> None:
+def notice(text: str, kind: type[Notice] = Notice) -> None:
     """Issue a notice that points at the first line outside the packages that it comes through."""
     inside = {*PACKAGES, sys._getframe(1).f_globals.get("__name__", "").split(".")[0]}
     depth = 1
     while sys._getframe(depth).f_globals.get("__name__", "").split(".")[0] in inside and sys._getframe(depth).f_back:
         depth += 1
-    warnings.warn(text, Notice, stacklevel=depth + 1)
+    warnings.warn(text, kind, stacklevel=depth + 1)
 
 
 _UNDONE: list[str] = []

@@ -47,7 +47,6 @@ class Declared:
     excludes: Sequence[str] = ()
     needs: Mapping[str, Any] | Sequence[str] = ()
     check: Callable[[Any], str | None] | None = None
-    convert: Callable[[str], Any] | None = None
     repeated: bool = False
     metavar: str | None = None
     also: Sequence[str] = ()
@@ -99,7 +98,6 @@ def option(default: Any, help: str, *, positional: bool = False, **declared: Any
         excludes: options that may not be given beside it.
         needs: options that must be given beside it, or the values that they must have.
         check: given the value, says what to give instead, or None.
-        convert: makes the value of the text that was given; raises InputError where it cannot.
         repeated: of a tuple: given once for each value, which may hold a comma; else commas part its values.
         metavar: stands for the value in the help.
         also: further names.
@@ -278,8 +276,7 @@ def parse_options(
     try:
         command, bound, _ = app.parse_args(given, print_error=False, exit_on_error=False, help_on_error=False)
     except CycloptsError as error:
-        cause: BaseException = error.__cause__ if isinstance(error.__cause__, InputError) else error
-        message = " ".join(str(cause).split()).rstrip(".")
+        message = " ".join(str(error).split()).rstrip(".")
         raise InputError(f"{message}; --help lists what can be given") from error
     if command is not take:
         if not {"-h", "--help"}.isdisjoint(given):
@@ -371,8 +368,8 @@ def _parameter(spec: Field[Any], declaration: Declared, group: Any) -> Any:
     if kind is not bool and spec.default not in (None, MISSING, (), ""):
         text += f" ({','.join(map(str, spec.default)) if isinstance(spec.default, tuple) else spec.default})"
     more: dict[str, Any] = {}
-    if declaration.convert is not None or (many and spec.kw_only):
-        more = {"converter": _converter(kind, many, declaration), "n_tokens": 1}
+    if many and spec.kw_only:
+        more = {"converter": _converter(kind, declaration), "n_tokens": 1}
     if kind is bool:
         more["negative"] = None if spec.default is True else ()
     if not spec.kw_only or declaration.metavar:
@@ -400,16 +397,13 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
     return _kind(alternatives[0]) if len(alternatives) == 1 else (annotation, False)
 
 
-def _converter(kind: Any, many: bool, declaration: Declared) -> Callable[[Any, Sequence[Any]], Any]:
-    def value(text: str) -> Any:
-        return declaration.convert(text) if declaration.convert is not None else kind(text)
+def _converter(kind: Any, declaration: Declared) -> Callable[[Any, Sequence[Any]], Any]:
+    """Make the values of a tuple: of each text that was given, or of what commas part."""
 
     def convert(_: Any, tokens: Sequence[Any]) -> Any:
         texts = [token.value for token in tokens]
-        if not many:
-            return value(texts[-1])
         names = texts if declaration.repeated else between_commas(",".join(texts), list(declaration.choices or ()))
-        values = [value(name) for name in names if name]
+        values = [kind(name) for name in names if name]
         return tuple(dict.fromkeys(values) if declaration.choices is not None else values)
 
     return convert

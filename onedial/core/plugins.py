@@ -21,18 +21,15 @@ GROUP = "onedial.plugins"
 """Of entry points."""
 
 
-def load_plugin(path: str, option: str = "--plugin") -> ModuleType:
+def load_plugin(path: str) -> ModuleType:
     """Import one file, once per process.
-
-    Args:
-        option: that named it, for the sentence.
 
     Raises:
         InputError: there is no such Python file, or importing it fails; the sentence says in which line.
     """
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file():
-        raise InputError(f"{option} {path}: there is no such Python file; give the path of one that ends in .py")
+        raise InputError(f"--plugin {path}: there is no such Python file; give the path of one that ends in .py")
     name = f"onedial_plugin_{file.stem}"
     known = sys.modules.get(name)
     if known is not None and getattr(known, "__file__", None) == str(file):
@@ -46,7 +43,7 @@ def load_plugin(path: str, option: str = "--plugin") -> ModuleType:
         specification.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise InputError(f"{option} {path} cannot be imported{_where(error, file)}: {error!r}") from error
+        raise InputError(f"--plugin {path} cannot be imported{_where(error, file)}: {error!r}") from error
     return module
 
 

@@ -1,17 +1,15 @@
-"""A bar with the remaining time, by rich, on stderr and only at a terminal.
+"""Show how far work is, with the remaining time, on stderr.
 
-For the stages of programs (`progress_bar`): into a file or a pipe, such as a scheduler's log, goes a line whenever
-another tenth of a stage is done, at most every few seconds, and one when it is over. For calls of the library
-(`shown`): a bar, or a line in a notebook's cell, once a call has taken two seconds, and gone at its end; nothing in a
-log.
+For the stages of programs (`progress_bar`): a bar at a terminal; into a file or a pipe, such as a scheduler's log, goes
+a line whenever another tenth of a stage is done, at most every few seconds, and one when it is over. For calls of the
+library (`shown`): a bar in a terminal or a notebook's cell, once a call has taken two seconds, and gone at its end;
+nothing in a log.
 """
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onedial.core.processes import is_first_process
@@ -33,7 +31,7 @@ _LISTENERS: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """While it lasts, every bar of this process tells the listener how far it is."""
+    """Have every bar of this process tell the listener how far it is, while the context lasts."""
     _LISTENERS.append(listener)
     try:
         yield
@@ -45,7 +43,7 @@ def listening(listener: Listener) -> Iterator[None]:
 def progress_bar(
     total: int | None, description: str, console: "Console | None" = None
 ) -> Iterator[Callable[[int], None]]:
-    """A bar: call what it yields with the number of steps just done. Of several processes only the first draws one.
+    """Draw a bar: call what it yields with the number of steps just done. Of several processes only the first does.
 
     Without a terminal, a line for every tenth that is done, with the time that is left at this pace.
 
@@ -91,58 +89,39 @@ def progress_bar(
 
 
 def _bar(console: "Console") -> Any:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as rich_progress
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        "{task.description}",
+        rich_progress.BarColumn(bar_width=None),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeElapsedColumn(),
+        "left",
+        rich_progress.TimeRemainingColumn(),
     )
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return rich_progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager
 def shown(
     progress: Callable[[int], None] | bool | None, total: int, description: str
 ) -> Iterator[Callable[[int], None] | None]:
-    """What a call of the library tells of each finished step.
+    """Yield what a call of the library tells of each finished step.
 
     Args:
-        progress: a function is told itself. True shows a bar to whoever waits in a terminal or a notebook for more than
-            `SLOW_SECONDS`; False and None nothing.
+        progress: a function is told itself. True shows a bar, of tqdm as beside it in most notebooks, to whoever waits
+            in a terminal or a notebook for more than `SLOW_SECONDS`; False and None nothing.
         total: number of steps. description: what is being done, such as "sweep".
     """
     if not isinstance(progress, bool):
         yield progress
-        return
-    bar: Any = None
-    if progress and is_first_process():
-        if _in_notebook():
-            bar = _CellLine(total, description)
-        elif sys.stderr.isatty():
-            bar = _TerminalBar(total, description)
-    if bar is None:
+    elif progress and is_first_process() and (sys.stderr.isatty() or _in_notebook()):
+        from tqdm import tqdm
+
+        with tqdm(total=total, desc=description, delay=SLOW_SECONDS, leave=False, dynamic_ncols=True) as bar:
+            yield bar.update  # type: ignore[misc]
+    else:
         yield None
-        return
-    late = threading.Timer(SLOW_SECONDS, bar.start)
-    late.daemon = True
-    late.start()
-    try:
-        yield bar.advance
-    finally:
-        late.cancel()
-        late.join()
-        bar.stop()
 
 
 def _in_notebook() -> bool:
@@ -153,54 +132,8 @@ def _in_notebook() -> bool:
     return bool(shell.get_parent().get("content", {}).get("allow_stdin", True))
 
 
-class _TerminalBar:
-    """A bar of rich that may begin late."""
-
-    def __init__(self, total: int, description: str) -> None:
-        from rich.console import Console
-
-        self._bar = _bar(Console(file=sys.stderr))
-        self.advance = partial(self._bar.advance, self._bar.add_task(description, total=total))
-        self.start = self._bar.start
-
-    def stop(self) -> None:
-        """Take it away; rich ends one that never began by an empty line."""
-        if self._bar.live.is_started:
-            self._bar.stop()
-
-
-class _CellLine:
-    """A line in a notebook's cell, empty again at the end, so that a stored notebook keeps no trace of it."""
-
-    def __init__(self, total: int, description: str) -> None:
-        self._total, self._description = total, description
-        self._done, self._began, self._handle = 0, time.perf_counter(), None
-
-    def start(self) -> None:
-        """Show it."""
-        from IPython.display import display
-
-        self._handle = display(self._line(), raw=True, display_id=True)
-
-    def advance(self, steps: int = 1) -> None:
-        """So many steps more are done."""
-        self._done += steps
-        if self._handle is not None:
-            self._handle.update(self._line(), raw=True)
-
-    def stop(self) -> None:
-        """Take it away."""
-        if self._handle is not None:
-            self._handle.update({"text/plain": ""}, raw=True)
-
-    def _line(self) -> dict[str, str]:
-        took = time.perf_counter() - self._began
-        left = f", {span(took * (self._total - self._done) / self._done)} left" if self._done else ""
-        return {"text/plain": f"{self._description}: {self._done} of {self._total}{left}"}
-
-
 def span(seconds: float) -> str:
-    """A stretch of time for a reader: `40 s`, `12 min`, `3.5 h`."""
+    """Write a stretch of time for a reader: `40 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -12,15 +12,18 @@ import pandas as pd
 from markupsafe import Markup
 
 from onedial.report.contents import Contents
-from onedial.report.meaning import findings
-from onedial.report.results import ABOUT, SWEEP_RESULTS, WORDS, missing_rows, pushed
+from onedial.report.meaning import WORDS, findings
+from onedial.report.results import SWEEP_RESULTS
+from onedial.report.sections.asked_and_read import missing_rows
+from onedial.report.sections.predicted import flags_of
+from onedial.report.sections.pushed import pushed
 from onedial.show.columns import number, percent
 from onedial.show.page import Card
 from onedial.show.results import Result, words_in
 from onedial.show.run_tables import Rows
 from onedial.stats.shares import wilson_interval
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.verdict import FLAGS, SAME_RHO
+from onedial.verdict.verdict import SAME_RHO
 
 ALONE = words_in(__file__, "alone.yaml")
 OF_TARGETS = {
@@ -31,14 +34,14 @@ OF_TARGETS = {
 
 
 def results_for(run: SweepRun) -> dict[str, Result]:
-    """The results that a run can have: without a panel none of `OF_TARGETS`, and some shown otherwise."""
+    """List the results that a run can have: without a panel none of `OF_TARGETS`, and some shown otherwise."""
     if run.has_panel:
         return SWEEP_RESULTS
     return {name: SHOWN.get(name, result) for name, result in SWEEP_RESULTS.items() if name not in OF_TARGETS}
 
 
 def words_for(run: SweepRun) -> Mapping[str, Mapping[str, str]]:
-    """What they say."""
+    """Collect the words of these results."""
     return WORDS if run.has_panel else WORDS | ALONE
 
 
@@ -56,7 +59,7 @@ class Share:
 
 
 def rates_of(stored: Contents) -> tuple[Share, Share, Share]:
-    """The yes rate where the dial begins to be readable, unsteered, and where it ends to be."""
+    """Find the yes rate where the dial begins to be readable, unsteered, and where it ends to be."""
     table = stored.dose_response
     test = table[table["split"] == "test"].set_index("magnitude")
     low, high = wilson_interval(test["yes_rate"] * test["n_read"], test["n_read"])
@@ -67,7 +70,7 @@ def rates_of(stored: Contents) -> tuple[Share, Share, Share]:
 
 
 def headline(stored: Contents) -> str:
-    """What push the dial takes, and what push directions drawn by chance take."""
+    """Say what push the dial takes, and what push directions drawn by chance take."""
     words, push, (low, _, high) = ALONE["headline"], stored.verdict.direction.vector["push"], rates_of(stored)
     turns = words["turns" if np.isfinite(push) else "never"]
     sentence = turns.format(push=number(push, 2), low=low.value, high=high.value)
@@ -81,7 +84,7 @@ def headline(stored: Contents) -> str:
 
 
 def lead(stored: Contents) -> Markup:
-    """That there is no verdict, and what makes one."""
+    """Say that there is no verdict, and what makes one."""
     words = ALONE["lead"]
     n = stored.questions["split"].value_counts()
     return Markup("{} {} <code>{}</code> {}").format(
@@ -93,7 +96,7 @@ def lead(stored: Contents) -> Markup:
 
 
 def _cards(_: Any, stored: Contents) -> list[Card]:
-    """Yes rates, order, and push."""
+    """Make the cards of yes rates, order, and push."""
     words, (low, unsteered, high) = ALONE["rates"], rates_of(stored)
     shown = f"{percent(low.value)} → {percent(unsteered.value)} → {percent(high.value)}"
     ends = [number(end.magnitude, 3, signed=True) for end in (low, high)]
@@ -108,12 +111,6 @@ def _cards(_: Any, stored: Contents) -> list[Card]:
     ]
 
 
-def _flags(_: Any, stored: Contents) -> list[Any]:
-    doubts = [WORDS["verdict"]["falls"]] * stored.grid.dial.falls
-    flags = [flag for flag in FLAGS if flag in stored.verdict.flags]
-    return doubts + [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
-
-
 def _missing(_: Any, stored: Contents) -> Rows:
     rows = missing_rows(stored.dose_response, stored.panel, stored.questions, len(stored.sweep.overflowed()))
     return [(name, value) for name, value in rows if not name.startswith("panel")]
@@ -125,7 +122,13 @@ def _limits(_: Any, stored: Contents) -> list[str]:
 
 
 SHOWN: dict[str, Result] = {
-    "verdict": replace(SWEEP_RESULTS["verdict"], title="What the dial does", cards=_cards, items=None, doubts=_flags),
+    "verdict": replace(
+        SWEEP_RESULTS["verdict"],
+        title="What the dial does",
+        cards=_cards,
+        items=None,
+        doubts=lambda _, stored: flags_of(stored),
+    ),
     "controls": replace(
         SWEEP_RESULTS["controls"], columns=("push", "kl", "turning", "cosine"), figure=None, folded=False
     ),

@@ -13,6 +13,7 @@ from onedial.show.columns import headline, number, p_value, percent
 from onedial.show.page import Card
 from onedial.show.results import words_in
 from onedial.stats.agreement import MIN_OF_A_KIND
+from onedial.stats.answers import names
 from onedial.stats.estimate import without_zero
 from onedial.stats.level import LEVEL
 from onedial.stats.numbers import PanelEstimate
@@ -27,13 +28,13 @@ BY = {"signal": "signal", "order_gain": "order", "push": "push", "kl": "KL"}
 
 
 def judged_targets(verdict: Verdict) -> str:
-    """How many targets the verdict is of: `15 of 18 targets judged`."""
+    """Say how many targets the verdict is of: `15 of 18 targets judged`."""
     could = "" if verdict.is_judged else "could be "
     return f"{verdict.n_eligible} of {verdict.n_targets} targets {could}judged"
 
 
 def headline_of(verdict: Verdict) -> str:
-    """The verdict in two short sentences: whether it is reproduced, and what is predicted with and without steering.
+    """Say in two short sentences whether it is reproduced, and what is predicted with and without steering.
 
     >>> from onedial.verdict import SweepRun
     >>> headline_of(SweepRun.open("tests/reference/golden/default").verdict())[:39]
@@ -51,12 +52,12 @@ def headline_of(verdict: Verdict) -> str:
 
 
 def _two(value: float) -> str:
-    """Two digits; 0 where these are."""
+    """Write two digits; 0 where these are."""
     return "0" if round(value, 2) == 0 else without_zero(value, ".2f")
 
 
 def findings(verdict: Verdict) -> list[Card]:
-    """What is predicted, signal, gain, order and push of a verdict, in this order."""
+    """Make the cards of a verdict: what is predicted, signal, gain, order and push, in this order."""
     return [_bits(verdict.prediction), _signal(verdict.signal), _gain(verdict), _order(verdict), _push(verdict)]
 
 
@@ -124,10 +125,8 @@ def _order(verdict: Verdict) -> Card:
 
 def _push(verdict: Verdict) -> Card:
     words, direction = WORDS["card_push"], verdict.direction
-    push, kl, n_controls = (
-        *(direction.vector.get(name, float("nan")) for name in ("push", "kl")),
-        direction.n_controls,
-    )
+    push, kl = (direction.vector.get(name, float("nan")) for name in ("push", "kl"))
+    n_controls = direction.n_controls
     details = []
     if push == push:
         cost = f" and a KL of {number(kl)} on neutral text" if kl == kl else ""
@@ -141,13 +140,12 @@ def _push(verdict: Verdict) -> Card:
     meaning = words["untested" if untested else "this" if verdict.push == THIS_DIRECTION else "any"]
     meaning = meaning.format(n=n_controls)
     if alike := direction.as_good:
-        more = f" and {len(alike) - 6} more" if len(alike) > 6 else ""
-        meaning += " " + words["as_good"].format(names=", ".join(alike[:6]) + more)
+        meaning += " " + words["as_good"].format(names=names(alike, 6))
     return Card("D", words["name"], "untested" if untested else rank, meaning, details)
 
 
 def scopes(estimate: PanelEstimate, form: str) -> list[str]:
-    """The 95% intervals of a number beyond this panel, each with its scope; what was not given is left out."""
+    """Write the 95% intervals of a number beyond this panel, each with its scope; what was not given is left out."""
     low, high = (without_zero(end, form) for end in (estimate.low_topics, estimate.high_topics))
     scoped = [] if estimate.low_topics != estimate.low_topics else [f"over topics {low} to {high}"]
     low, high = (without_zero(end, form) for end in (estimate.low_models, estimate.high_models))
@@ -156,7 +154,7 @@ def scopes(estimate: PanelEstimate, form: str) -> list[str]:
 
 
 def why_left_out(row: "Mapping[str, Any] | pd.Series[Any]") -> str:
-    """What a target's status means for it, in a sentence with its numbers.
+    """Say what a target's status means for it, with its numbers.
 
     Args:
         row: of the table of matches.

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from onedial.asking.sweep_tables import VECTOR
-from onedial.report.results import SIDES, at_magnitudes
-from onedial.show.columns import like
+from onedial.report.sections.written_texts import at_magnitudes
+from onedial.show.columns import SIDES, like
 from onedial.show.figure_style import FAINT, Drawing
 from onedial.show.plots import Mark, Points, forest
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in

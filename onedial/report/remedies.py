@@ -11,7 +11,7 @@ from onedial.verdict.verdict import MIN_TARGETS, ONE_MODEL, REACH, Verdict
 
 
 def what_to_try(verdict: Verdict, grid: Case, matches: pd.DataFrame) -> list[str]:
-    """A sentence for each thing that keeps the run from being judged, and what may fix it.
+    """Name each thing that keeps the run from being judged, and what may fix it.
 
     Args:
         grid: the sweep under test. matches: index target.
@@ -33,7 +33,7 @@ def what_to_try(verdict: Verdict, grid: Case, matches: pd.DataFrame) -> list[str
 
 
 def _end(grid: Case, side: int) -> str:
-    """Where the dial ends on one side of 0, and why."""
+    """Say where the dial ends on one side of 0, and why."""
     words, last = WORDS["remedies"], int(grid.readable[0 if side < 0 else -1])
     known = {"where": "Downwards" if side < 0 else "Upwards", "at": number(grid.magnitudes[last], signed=True)}
     answers = grid.answers[grid.fitting]

@@ -10,7 +10,9 @@ from onedial.report import alone
 from onedial.report.alone import results_for, words_for
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
-from onedial.report.results import OVERVIEW, lead_of_overview, pushed, written_to_one
+from onedial.report.sections.predicted import OVERVIEW, lead_of_overview
+from onedial.report.sections.pushed import pushed
+from onedial.report.sections.written_texts import written_to_one
 from onedial.show import page
 from onedial.show.columns import number
 from onedial.show.ending import Opening, end

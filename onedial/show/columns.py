@@ -18,6 +18,8 @@ import pandas as pd
 import yaml
 
 NOTHING = "–"
+SIDES = ("low", "high")
+"""The ends of an interval, where a table has one."""
 
 
 def number(value: Any, digits: int = 3, signed: bool = False) -> str:
@@ -35,9 +37,9 @@ def p_value(value: float | None) -> str:
     return number(value, 4 if value is not None and value < 0.01 else 3)
 
 
-def interval(low: float | None, high: float | None, digits: int = 3, signed: bool = False) -> str:
+def interval(low: float | None, high: float | None, digits: int = 3) -> str:
     """`[low, high]`, or a dash."""
-    shown = [number(end, digits, signed) for end in (low, high)]
+    shown = [number(end, digits) for end in (low, high)]
     return NOTHING if NOTHING in shown else f"[{shown[0]}, {shown[1]}]"
 
 

@@ -4,8 +4,6 @@ Rows are questions and columns respondents. An answer is 1 (yes), 0 (no) or miss
 turned into "no". Integers, floats, booleans and pandas' nullable types mean the same.
 """
 
-import sys
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
-from onedial.core.notices import Notice
+from onedial.core.notices import Notice, notice
 from onedial.stats.arrays import Booleans, Integers, unmasked
 
 
@@ -135,17 +133,15 @@ def one_kind_of_answer(who: str) -> str:
 
 
 def warn(message: str) -> None:
-    """Issue a `PsychometricsWarning` that points at the first line outside this package.
+    """Issue a `PsychometricsWarning`.
 
+    >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warn("a gave only one kind of answer")
     >>> str(caught[0].message)
     'a gave only one kind of answer'
     """
-    depth = 1
-    while sys._getframe(depth).f_globals.get("__name__", "").startswith(("onedial.", "probes.", "steering.")):
-        depth += 1
-    warnings.warn(message, PsychometricsWarning, stacklevel=depth + 1)
+    notice(message, PsychometricsWarning)
 
 
 def frame_of(matrix: Any) -> pd.DataFrame:

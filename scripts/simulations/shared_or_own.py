@@ -1,4 +1,4 @@
-"""How often a panel is said to hold something of a model's own, by what was planted (docs/evidence.md).
+"""Count how often a panel is said to hold something of a model's own, by what was planted (docs/evidence.md).
 
 Models in families answer 1,500 questions. Correctness and confidence follow one scale or two, and what a
 family shares beside it, in confidence, in correctness and in both; a model's own part is in both of one model alone.
@@ -36,7 +36,7 @@ def panel(
     kin: np.ndarray[Any, Any], n: int, seed: int, scales: int = 1, halves: bool = False, family: float = 0.0,
     own_part: float = 0.0,
 ) -> tuple[pd.DataFrame, pd.DataFrame, "pd.Series[Any]"]:  # fmt: skip
-    """Confidence, correctness and families, with loadings as named."""
+    """Draw confidence, correctness and families, with loadings as named."""
     rng = np.random.default_rng([7, seed])
     m = len(kin)
     sure_loads, right_loads = np.zeros((m, 2)), np.zeros((m, 2))
@@ -74,7 +74,7 @@ def panel(
 
 
 def judged(layout: str, planted: str, seed: int) -> dict[str, float]:
-    """What is said of one panel."""
+    """Judge one panel."""
     given = panel(FAMILIES[layout], N, seed, **KINDS[planted])
     result = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)
     p, conclusion = result.models["p_adjusted"].dropna(), result.mean["verdict"]
@@ -83,20 +83,12 @@ def judged(layout: str, planted: str, seed: int) -> dict[str, float]:
 
 
 def shares(draws: pd.DataFrame) -> Rows:
-    """The shares of panels, and of models: of all panels together."""
+    """Give the shares of panels, and of the models of all panels together."""
     row = draws[["own", "shared", "mean"]].mean().to_dict()
     return [{**row, "models": draws["models"].sum() / draws["n_models"].sum()}]
 
 
-def told(draws: pd.DataFrame) -> pd.DataFrame:
-    """For each row also what names it and its place."""
-    table = by_cell(shares, "layout", "planted", "sets")(draws)
-    named = {"kind": f"{{}}, {N}: {{}}", "place": f"{{}}, {N:,}"}
-    pairs = list(zip(table["layout"], table["planted"], strict=True))
-    return table.assign(questions=N, **{name: [form.format(*pair) for pair in pairs] for name, form in named.items()})
-
-
 SIMULATION = Simulation(
     {layout: [Cell(planted, SETS, partial(judged, layout, planted)) for planted in KINDS] for layout in FAMILIES},
-    told,
+    by_cell(shares, "layout", "planted", "sets"),
 )

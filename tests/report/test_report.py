@@ -14,7 +14,7 @@ from reporting_run import make_run
 
 from onedial.core.errors import InputError
 from onedial.report.report import contents_of, end_sweep
-from onedial.report.results import missing_rows
+from onedial.report.sections.asked_and_read import missing_rows
 from onedial.show.results import doubts_of, lines_of, shown_columns
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, FLAGS, RULE, THIS_DIRECTION, UNTESTED

@@ -1,0 +1,1 @@
+"""The results of a sweep, in files by what a reader looks for."""
