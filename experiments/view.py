@@ -26,7 +26,6 @@ class ViewOptions(Options):
 
     def check(self) -> None:
         """The default folder need not be there either."""
-        super().check()
         if not self.folder.is_dir():
             raise InputError(
                 f"{self.folder} is no folder; give one that holds runs, or make a run first: onedial sweep"

@@ -216,7 +216,7 @@ def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: 
     start = blank.find(SLOT)
     ends = [start + len(text.rstrip()) for text in texts]
     pairs = list(zip(rendered, texts, ends, strict=True))
-    if start < 0 or not model.tokenizer.is_fast or any(one[start:end] != text.rstrip() for one, text, end in pairs):
+    if not model.tokenizer.is_fast or any(one[start:end] != text.rstrip() for one, text, end in pairs):
         return ()
     spans = [tokenised(model.tokenizer, text, offsets=True)[1] for text in rendered]
     return tuple(

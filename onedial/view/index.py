@@ -25,8 +25,6 @@ from onedial.show import page
 from onedial.show.columns import headline
 
 INDEX = "index.html"
-DEEPEST = 5
-"""Folders within each other that are searched."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +122,7 @@ def _run_folders(folder: Path) -> Iterator[Path]:
         if Run.is_at(path):
             folders.clear()
             yield path
-        deep = len(path.relative_to(folder).parts) >= DEEPEST
-        folders[:] = [] if deep else [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".")]
 
 
 def _listed(path: Path, name: str) -> ListedRun:

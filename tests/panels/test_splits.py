@@ -68,6 +68,13 @@ def test_held_out_topics_are_tested_on_and_nothing_else_is_done_with_them():
         pd.testing.assert_series_equal(split, shuffled[split.index])
 
 
+def test_the_seed_alone_says_which_topics_are_held_out():
+    """The same in every version, so that a run that is made again tests on the same questions."""
+    frame = questions([40, 30, 25, 20, 20, 12, 9, 4]).set_index("id", drop=False)
+    split = assign_splits(frame, seed=0, hold_out_topics=True)
+    assert set(frame["topic"][split == "test"]) == {"topic 1", "topic 2", "topic 4", "topic 6"}
+
+
 @pytest.mark.parametrize("hold_out", [False, True])
 def test_one_text_under_several_ids_never_stands_in_two_splits(hold_out):
     frame = questions([40, 30, 20, 25, 30])

@@ -158,6 +158,15 @@ def test_what_was_not_read_tells_nothing_and_what_is_not_known_is_refused(bank):
         bank.place({"elsewhere": True})
 
 
+def test_a_question_that_no_placed_respondent_answered_is_left_out(panel):
+    """Its only answer is of one that always says yes, which tells nothing of where it lies."""
+    few = panel[:100].copy()
+    few.loc["q7"] = np.nan
+    with pytest.warns(PsychometricsWarning, match="constant gave only one kind of answer"):
+        bank = QuestionBank.of(few.assign(constant=1.0))
+    assert list(bank.questions) == list(few.index.drop("q7"))
+
+
 def test_kin_is_the_family_unless_the_panel_has_too_few_of_them():
     table = pd.DataFrame({"model": ["a", "b", "c", "d"], "family": ["x", "x", "", "y"]}, index=list("ABCD"))
     assert list(kin_of(table)) == ["x", "x", "c", "y"]

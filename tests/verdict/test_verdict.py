@@ -306,6 +306,13 @@ def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced,
     assert sum(right for right, _ in rows) >= 3, rows
 
 
+def test_nineteen_permutations_can_show_a_signal():
+    """The least p of 19 is .05 itself, which suffices for a signal and for the orders to be called the same."""
+    result = judge(case_of(*simulated("threshold shift")), 19)
+    assert result.signal.p == 0.05
+    assert (result.reproduced, result.dial) == (verdict.NOT_ENOUGH, verdict.THRESHOLD_SHIFT)
+
+
 def test_permutations_must_be_enough(steered_matches):
     with pytest.raises(InputError, match="at least 19"):
         judge(steered_matches, 9)
