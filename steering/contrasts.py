@@ -28,6 +28,7 @@ from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.sites import capturing, sites_at
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
+from steering.nulls import generator_of
 
 SMALLER_SIDE = 0.2
 MINIMUM_PER_SIDE = 5
@@ -106,10 +107,6 @@ class Contrast:
             gradients=None if self.gradients is None else self.gradients[:, one],
         )
 
-    def with_gradients(self, gradients: Float[Tensor, "question layer d_model"]) -> "Contrast":
-        """The same with each question's gradient of the margin (`margin_gradients`)."""
-        return replace(self, gradients=gradients)
-
     def take(self, yes: Int[Tensor, " some"], no: Int[Tensor, " others"]) -> "Contrast":
         """Some rows of either side."""
         rows = None if self.rows is None else (self.rows[0][yes], self.rows[1][no])
@@ -121,7 +118,7 @@ class Contrast:
         Raises:
             InputError: as `split_by_response`, where too few of those drawn are left on one side.
         """
-        activations, generator = self.activations, torch.Generator().manual_seed(seed % 2**63)
+        activations, generator = self.activations, generator_of(seed)
         drawn = torch.randint(len(activations.question_ids), (len(activations.question_ids),), generator=generator)
         chosen = replace(
             activations,
@@ -138,25 +135,20 @@ class Contrast:
             gradients=None if self.gradients is None else self.gradients[drawn],
         )
         if not self.paired:
-            return drawn_contrast._sides_by(*split_by_response(chosen.margin, chosen.mass))
+            yes, no = (side.nonzero().flatten() for side in split_by_response(chosen.margin, chosen.mass))
+            return replace(drawn_contrast, yes=chosen.residuals[yes], no=chosen.residuals[no], rows=(yes, no))
         places = chosen.read.nonzero().flatten()
         row_of = torch.zeros(len(activations.question_ids), dtype=torch.long)
         row_of[activations.read] = torch.arange(len(self.yes))
         rows = row_of[drawn[places]]
         return replace(drawn_contrast, yes=self.yes[rows], no=self.no[rows], rows=(places, places))
 
-    def _sides_by(self, yes: Bool[Tensor, " question"], no: Bool[Tensor, " question"]) -> "Contrast":
-        residuals = self.activations.residuals
-        return replace(
-            self, yes=residuals[yes], no=residuals[no], rows=(yes.nonzero().flatten(), no.nonzero().flatten())
-        )
-
     def shuffled(self, seed: int) -> "Contrast":
         """The same with its labels shuffled: what a direction makes of it knows nothing of yes and no.
 
         Rows change sides, and margins change questions; pairs, and gradients, are reversed one by one.
         """
-        generator = torch.Generator().manual_seed(seed % 2**63)
+        generator = generator_of(seed)
         n_yes, n = len(self.yes), len(self.yes) + len(self.no)
         if self.paired:
             turned = torch.rand(n_yes, generator=generator) < 0.5
@@ -212,7 +204,6 @@ def response_contrast(
     model: OpenModel,
     prompts: PromptSet,
     layers: Sequence[int],
-    seed: int = 0,
     progress: Progress | None = None,
     *,
     site: str = "resid",
@@ -220,19 +211,8 @@ def response_contrast(
 ) -> Contrast:
     """See the module's text."""
     activations = read_activations(model, prompts, layers, progress, site=site, read=read)
-    yes, no = split_by_response(activations.margin, activations.mass)
-    residuals = activations.residuals
-    return Contrast(
-        "response",
-        tuple(layers),
-        residuals[yes],
-        residuals[no],
-        activations,
-        seed,
-        rows=(yes.nonzero().flatten(), no.nonzero().flatten()),
-        topics=prompts.topics,
-        answer_axis=model.readout.answer_direction(prompts.tokens),
-    )
+    sides = split_by_response(activations.margin, activations.mass)
+    return _contrast("response", model, prompts, activations, [activations.residuals] * 2, sides)
 
 
 @torch.inference_mode()
@@ -240,7 +220,6 @@ def answer_contrast(
     model: OpenModel,
     prompts: PromptSet,
     layers: Sequence[int],
-    seed: int = 0,
     progress: Progress | None = None,
     *,
     site: str = "resid",
@@ -254,7 +233,6 @@ def answer_contrast(
     if read != "last":
         raise InputError(f"the contrast answer is read at the answer, and read={read!r} was given; leave it out")
     activations = read_activations(model, prompts, layers, site=site)
-    answerable = activations.read.tolist()
     tokens = (prompts.tokens.yes[0], prompts.tokens.no[0])
     answered = [[[*sequence, token] for sequence in prompts.sequences] for token in tokens]
     runner = model.runner([sequence for side in answered for sequence in side], layers)
@@ -269,18 +247,10 @@ def answer_contrast(
             sides.append(torch.stack([row.float().cpu() for row in rows], dim=1))
         return list(zip(*sides, strict=True))
 
+    _check_any_read(activations)
     rows = map_batches(prompts.batches(model), work, progress=progress)
-    readable = [row_sides for row_sides, answered in zip(rows, answerable, strict=True) if answered]
-    if not readable:
-        raise InputError(
-            f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
-        )
-    yes, no = (torch.stack([row[side] for row in readable]) for side in (0, 1))
-    places = activations.read.nonzero().flatten()
-    axis = model.readout.answer_direction(prompts.tokens)
-    return Contrast(
-        "answer", tuple(layers), yes, no, activations, seed, (places, places), prompts.topics, answer_axis=axis
-    )
+    streams = [torch.stack([row[side] for row in rows]) for side in (0, 1)]
+    return _contrast("answer", model, prompts, activations, streams, [activations.read] * 2)
 
 
 def framing_contrast(
@@ -288,7 +258,6 @@ def framing_contrast(
     model: OpenModel,
     prompts: PromptSet,
     layers: Sequence[int],
-    seed: int = 0,
     progress: Progress | None = None,
     *,
     site: str = "resid",
@@ -300,10 +269,7 @@ def framing_contrast(
         InputError: no answer could be read, or a prompt grows too long.
     """
     plain = read_activations(model, prompts, layers, site=site, read=read)
-    if not plain.read.any():
-        raise InputError(
-            f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
-        )
+    _check_any_read(plain)
     sides = [
         read_activations(
             model, prompts.opened(model, openings), layers, progress if last else None, site=site, read=read
@@ -313,10 +279,30 @@ def framing_contrast(
     # A dial is turned up towards yes, whichever pole that is in this subject.
     if (sides[0].margin[plain.read] - sides[1].margin[plain.read]).mean() < 0:
         sides.reverse()
-    places = plain.read.nonzero().flatten()
-    yes, no = (side.residuals[places] for side in sides)
+    return _contrast(name, model, prompts, plain, [side.residuals for side in sides], [plain.read] * 2)
+
+
+def _check_any_read(activations: Activations) -> None:
+    if not activations.read.any():
+        raise InputError(
+            f"none of the {len(activations.question_ids)} answers could be read, so there is no contrast; try another "
+            "prompt"
+        )
+
+
+def _contrast(
+    name: str,
+    model: OpenModel,
+    prompts: PromptSet,
+    plain: Activations,
+    streams: Sequence[Float[Tensor, "question layer d_model"]],
+    chosen: Sequence[Bool[Tensor, " question"]],
+) -> Contrast:
+    """Take of the streams under yes, and of those under no, the questions that stand on that side."""
+    yes, no = (stream[mask] for stream, mask in zip(streams, chosen, strict=True))
+    rows = chosen[0].nonzero().flatten(), chosen[1].nonzero().flatten()
     axis = model.readout.answer_direction(prompts.tokens)
-    return Contrast(name, tuple(layers), yes, no, plain, seed, (places, places), prompts.topics, answer_axis=axis)
+    return Contrast(name, plain.layers, yes, no, plain, rows=rows, topics=prompts.topics, answer_axis=axis)
 
 
 CONTRASTS: dict[str, Callable[..., Contrast]] = {

@@ -145,9 +145,9 @@ def contrast_of(
             "out, or choose another method"
         )
     contrast = CONTRASTS[making.contrast]
-    contrasted = replace(contrast(model, prompts, layers, making.seed, progress, **elsewhere), **elsewhere)
+    contrasted = replace(contrast(model, prompts, layers, progress, **elsewhere), seed=making.seed, **elsewhere)
     if making.method in NEED_GRADIENTS:
-        contrasted = contrasted.with_gradients(margin_gradients(model, prompts, layers))
+        contrasted = replace(contrasted, gradients=margin_gradients(model, prompts, layers))
     return contrasted.resampled(making.seed + making.draw) if making.draw else contrasted
 
 

@@ -148,7 +148,7 @@ def read_without_labels(material: StatementStreams, draws: Floats, seed: int = 0
     """Every method on held-out topics.
 
     Args:
-        draws: of the topics (`topic_draws`).
+        draws: of the topics (`unit_weights`).
 
     Returns:
         One row per method, `CONTRAST_COLUMNS`: AUROC over both polarities with its 95% interval over topics, and of
@@ -159,13 +159,13 @@ def read_without_labels(material: StatementStreams, draws: Floats, seed: int = 0
     >>> import numpy as np
     >>> from probes import TopicFolds
     >>> from probes.directions.statement_streams import StatementStreams
-    >>> from probes.fitting.concordance import topic_draws
+    >>> from onedial.stats.intervals import unit_weights
     >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
     >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
     >>> streams = rng.standard_normal((60, 2, 2, 4))
     >>> streams[..., 0] += 2 * sides[..., None] * np.array([1, -1])  # yes and no carry the truth with opposite signs
     >>> material = StatementStreams(streams, true, TopicFolds.of(np.arange(60) % 6))
-    >>> read_without_labels(material, topic_draws(6, 19))["auroc"].round(1).tolist()
+    >>> read_without_labels(material, unit_weights(np.arange(6), 19, 0))["auroc"].round(1).tolist()
     [1.0, 1.0, 1.0]
     """
     rows = []

@@ -128,13 +128,13 @@ def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], 
         Columns `probe, label, auroc, low, high`; where both are the same, what the table of probes holds.
 
     >>> from probes import TopicFolds
-    >>> from probes.fitting.concordance import topic_draws
+    >>> from onedial.stats.intervals import unit_weights
     >>> from probes.fitting.crossfit import cross_fit, of_rows
     >>> rng = np.random.default_rng(0)
     >>> truth = (np.arange(80) % 2)[:, None] * 1.0
     >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
     >>> fitted = cross_fit(of_rows(rng.standard_normal((80, 8)) + truth), ["label"], truth, folds, ["lda"])["lda"]
-    >>> cross_evaluation(fitted, topic_draws(8, 9), ["label"], ["label"]).shape[0]
+    >>> cross_evaluation(fitted, unit_weights(np.arange(8), 9, 0), ["label"], ["label"]).shape[0]
     1
     """
     lines = []

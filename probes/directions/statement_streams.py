@@ -21,8 +21,9 @@ from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
+from onedial.stats.intervals import unit_weights
 from probes.directions.contrast import StatementStreams
-from probes.fitting.concordance import N_BOOTSTRAP, Floats, topic_draws
+from probes.fitting.concordance import N_BOOTSTRAP, Floats
 from probes.fitting.folds import N_FOLDS, TopicFolds
 
 MARKERS = ("", NEGATION)
@@ -84,7 +85,7 @@ class StatementStores:
     @cached_property
     def draws(self) -> Floats:
         """Topics drawn with replacement."""
-        return topic_draws(self.folds.n_topics, self.n_bootstrap, self.seed)
+        return unit_weights(np.arange(self.folds.n_topics), self.n_bootstrap, self.seed)
 
     def at(self, layer: int) -> StatementStreams:
         """One layer's streams."""

@@ -35,7 +35,7 @@ def choose_layer(by_layer: Mapping[int, CrossFitted], label: str, draws: np.ndar
     """The layer at which one label reads best; see the module's text.
 
     Args:
-        by_layer: layer -> held-out scores of one method. draws: of topics, see `topic_draws`.
+        by_layer: layer -> held-out scores of one method. draws: of topics, see `unit_weights`.
 
     Raises:
         InputError: no layer.

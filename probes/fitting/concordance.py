@@ -23,7 +23,6 @@ from scipy.stats import rankdata
 
 from onedial.core.cards import one_line
 from onedial.stats.arrays import Floats
-from onedial.stats.intervals import unit_weights
 from onedial.stats.level import QUANTILES_95, interval_95
 from probes.fitting.folds import TopicFolds
 
@@ -90,7 +89,7 @@ class Concordance:
         return float(self.agreeing.sum() / total) if total else float("nan")
 
     def replicates(self, draws: Floats) -> Floats:
-        """(replicate,) AUROC for each draw of the topics (`topic_draws`)."""
+        """(replicate,) AUROC for each draw of the topics (`unit_weights` of `np.arange(n_topics)`)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return ((draws @ self.agreeing) * draws).sum(axis=1) / ((draws @ self.pairs) * draws).sum(axis=1)
 
@@ -104,28 +103,19 @@ class Concordance:
         return Area(self.auroc, float(low), float(high), float(drawn.std(ddof=1)), self.n_positive, self.n_negative)
 
 
-def topic_draws(n_topics: int, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0) -> Floats:
-    """(replicate, topic) how often each topic was drawn, with replacement, as many as there are.
-
-    >>> topic_draws(5, 3).sum(axis=1).tolist()
-    [5.0, 5.0, 5.0]
-    """
-    return unit_weights(np.arange(n_topics), n_bootstrap, seed)
-
-
 def difference_interval(one: Concordance, other: Concordance, draws: Floats) -> tuple[float, float, float]:
     """AUROC of one minus that of the other, with its 95% interval over topics, both drawn together.
 
     >>> import numpy as np
     >>> import pandas as pd
     >>> from probes import TopicFolds
-    >>> from probes.fitting.concordance import Concordance, topic_draws
+    >>> from probes.fitting.concordance import Concordance
     >>> rng = np.random.default_rng(0)
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
     >>> folds = TopicFolds.of(topics)
     >>> one, other = (Concordance.of(score, truth["knows"].to_numpy(), folds) for score in (rows[:, 0], rows[:, 1]))
-    >>> low, high = difference_interval(one, other, topic_draws(6, 99))[1:]
+    >>> low, high = difference_interval(one, other, unit_weights(np.arange(6), 99, 0))[1:]
     >>> bool(low > 0)
     True
     """

@@ -31,10 +31,11 @@ from onedial.models.forward.activations import Activations
 from onedial.models.model import OpenModel
 from onedial.stats.arrays import Floats
 from onedial.stats.estimate import Estimate
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import Z_95
 from onedial.stats.roc import roc_area_interval
 from onedial.stats.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
-from probes.fitting.concordance import Concordance, topic_draws
+from probes.fitting.concordance import N_BOOTSTRAP, Concordance
 from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
 from steering.importing import as_vector
@@ -194,7 +195,7 @@ def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> 
 
     Args:
         rows: (question, d_model). fitted: held-out scores of the same questions. method: a key of `METHODS`, the one
-            that gave them. draws: of topics, see `topic_draws`.
+            that gave them. draws: of topics, see `unit_weights`.
 
     Raises:
         InputError: activations that do not differ.
@@ -238,7 +239,7 @@ def _rows(residuals: Tensor, labels: ArrayLike | Tensor) -> tuple[Floats, Floats
 
 def _fit(rows: Floats, truth: Floats, folds: TopicFolds) -> Probe:
     fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None], folds, least=LEAST)["logistic"]
-    return probes_of(rows, fitted, "logistic", topic_draws(folds.n_topics))["the label"]
+    return probes_of(rows, fitted, "logistic", unit_weights(np.arange(folds.n_topics), N_BOOTSTRAP, 0))["the label"]
 
 
 def _folds(

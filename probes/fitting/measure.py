@@ -29,8 +29,9 @@ from onedial.core.calls import says_how
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.intervals import unit_weights
 from onedial.stats.solvers import METHODS
-from probes.fitting.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
+from probes.fitting.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import (
     LEAST_OF_A_KIND,
@@ -124,7 +125,7 @@ class ProbeTask:
     @cached_property
     def draws(self) -> Floats:
         """Topics drawn with replacement, the same for every number of the task."""
-        return topic_draws(self.folds.n_topics, self.n_bootstrap, self.seed)
+        return unit_weights(np.arange(self.folds.n_topics), self.n_bootstrap, self.seed)
 
     @cached_property
     def text(self) -> CrossFitted:

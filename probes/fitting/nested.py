@@ -62,8 +62,8 @@ def what_is_added(
 
     Args:
         reading: whose score is added. base: probes of the same label and folds whose scores stand in the base.
-        draws: of topics, see `topic_draws`. known: (question, number) what else is known of each question, in the base;
-            questions with nan there are left out. seed: of the flips.
+        draws: of topics, see `unit_weights`. known: (question, number) what else is known of each question, in the
+            base; questions with nan there are left out. seed: of the flips.
 
     Raises:
         InputError: a probe does not know the label, or was judged on other folds.

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from onedial.stats.arrays import Floats
-from probes.fitting.concordance import Concordance, topic_draws
+from onedial.stats.intervals import unit_weights
+from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
@@ -82,7 +83,7 @@ def by_chance(rng: np.random.Generator, shift: float, effect: float) -> Found:
     """Whether a label reads, by LDA: p among shuffled copies that are read anew, and the interval over topics."""
     rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
     fitted = cross_fit(of_rows(rows), ["a"], labels, FOLDS, ["lda"])["lda"]
-    area = Concordance.of(fitted.score[:, 0], labels[:, 0], FOLDS).area(topic_draws(N_TOPICS, N_DRAWS))
+    area = Concordance.of(fitted.score[:, 0], labels[:, 0], FOLDS).area(unit_weights(np.arange(N_TOPICS), N_DRAWS, 0))
     copies = auroc_of_copies(readers_of(rows, FOLDS), labels[:, 0], FOLDS, N_DRAWS, int(rng.integers(10**6)))
     return {
         "reads (p)": reads_by_chance(area.auroc, copies),
@@ -139,7 +140,7 @@ def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, flo
 
 def coverage(rng: np.random.Generator, effect: float) -> dict[str, float]:
     """Whether the intervals hold the truth: of scores held out in five folds, and of one probe's scores (transfer)."""
-    covered, draws = {}, topic_draws(N_TOPICS, 399)
+    covered, draws = {}, unit_weights(np.arange(N_TOPICS), 399, 0)
     for name, topics_per_fold in (("coverage, five folds", N_TOPICS / 5), ("coverage, one probe", np.inf)):
         area = _pairs(rng, N_TOPICS, effect, topics_per_fold).area(draws)
         covered[name] = float(area.low <= true_auroc(effect, topics_per_fold) <= area.high)

@@ -96,7 +96,7 @@ def compare_directions(
         contrasted = contrast_of(model, made_on, layers, Making(contrast, methods[0], seed=seed), advance)
     if "gradient" in methods and contrasted.gradients is None:
         with progress_bar(len(made_on), "gradients") as advance:
-            contrasted = contrasted.with_gradients(margin_gradients(model, made_on, layers, advance))
+            contrasted = replace(contrasted, gradients=margin_gradients(model, made_on, layers, advance))
     made = {}
     for method in methods:
         try:

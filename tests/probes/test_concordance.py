@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from probes.fitting.concordance import Concordance, auroc_by_column, difference_interval, topic_draws
+from onedial.stats.intervals import unit_weights
+from probes.fitting.concordance import Concordance, auroc_by_column, difference_interval
 from probes.fitting.folds import TopicFolds
 
 N, TOPICS = 240, [f"t{place % 12}" for place in range(240)]
@@ -39,7 +40,7 @@ def test_one_fold_gives_scikit_learns_number():
 
 def test_a_replicate_is_the_sample_in_which_topics_stand_as_often_as_drawn():
     score, truth, folds = scores()
-    draws = topic_draws(12, 3, seed=1)
+    draws = unit_weights(np.arange(12), 3, 1)
     result = Concordance.of(score, truth, folds).replicates(draws)
     np.testing.assert_allclose(result, [by_hand(score, truth, folds, weight) for weight in draws], atol=1e-12)
 
@@ -58,7 +59,7 @@ def test_a_score_and_itself_differ_by_nothing():
     """A difference is drawn together so that a score and itself differ by nothing."""
     score, truth, folds = scores()
     one, other = Concordance.of(score, truth, folds), Concordance.of(scores(1)[0], truth, folds)
-    draws = topic_draws(12, 199)
+    draws = unit_weights(np.arange(12), 199, 0)
     assert difference_interval(one, one, draws) == (0.0, 0.0, 0.0)
     value, low, high = difference_interval(one, other, draws)
     assert low < value < high
@@ -68,7 +69,7 @@ def test_a_score_and_itself_differ_by_nothing():
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     """Two hundred samples of 17 topics whose rates differ: .95 +- .015; the whole table: docs/evidence.md."""
     rng = np.random.default_rng(0)
-    folds, draws = TopicFolds.of([f"t{place % 17}" for place in range(340)]), topic_draws(17, 399)
+    folds, draws = TopicFolds.of([f"t{place % 17}" for place in range(340)]), unit_weights(np.arange(17), 399, 0)
     truth_rate = rng.normal(0, 0.5, 17)
     result = []
     for _ in range(200):
@@ -83,6 +84,6 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
 
 def test_without_a_pair_there_is_no_number():
     score, _, folds = scores()
-    area = Concordance.of(score, np.ones(N), folds).area(topic_draws(12, 19))
+    area = Concordance.of(score, np.ones(N), folds).area(unit_weights(np.arange(12), 19, 0))
     assert np.isnan(area.auroc)
     assert (area.n_positive, area.n_negative) == (N, 0)

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from onedial.core.errors import InputError
+from onedial.stats.intervals import unit_weights
 from probes.directions.contrast import StatementStreams, contradiction, contrast_loss, polar_gap, read_without_labels
-from probes.fitting.concordance import topic_draws
 from probes.fitting.folds import TopicFolds
 
-DRAWS = topic_draws(10, 99)
+DRAWS = unit_weights(np.arange(10), 99, 0)
 
 
 def planted(strength, negation_is_understood=True, n=200, d=24, seed=0):

@@ -8,9 +8,9 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from onedial.core.errors import InputError
+from onedial.stats.intervals import unit_weights
 from onedial.stats.solvers import METHODS, Training
 from probes.fitting.choice import choose_layer
-from probes.fitting.concordance import topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import CrossFitted, cross_fit, of_rows, platt
 from probes.fitting.folds import TopicFolds
@@ -223,7 +223,7 @@ def test_what_cannot_be_probed_is_refused_in_one_sentence(result):
         (lambda: of_rows(np.full((3, 2), np.nan)), "activations of 3 of 3 questions"),
         (lambda: measure_layer(sample.rows, task, ["svm"]), "the method 'svm' is not known"),
         (lambda: ProbeTask(few, ("a",), task.folds), "give all three for the same questions"),
-        (lambda: choose_layer({}, "a", topic_draws(3)), "no layers to choose among"),
+        (lambda: choose_layer({}, "a", unit_weights(np.arange(3), 999, 0)), "no layers to choose among"),
     ):
         with pytest.raises(InputError, match=sentence):
             wrong()

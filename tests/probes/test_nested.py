@@ -7,7 +7,7 @@ import pytest
 from simulations.probes import FOLDS, labelled_scores
 
 from onedial.core.errors import InputError
-from probes.fitting.concordance import topic_draws
+from onedial.stats.intervals import unit_weights
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.nested import added_test, brier_skill_of, what_is_added
@@ -28,7 +28,7 @@ def test_what_the_base_holds_adds_nothing():
     truth = (rng.random(340) < 0.5).astype(float)
     old, new = (rng.standard_normal((340, 8)) + 0.9 * truth[:, None] * np.eye(8)[0] for _ in range(2))
     fit = lambda rows: cross_fit(of_rows(rows), ["a"], truth[:, None], FOLDS, ["lda"])["lda"]  # noqa: E731
-    draws = topic_draws(17, 199)
+    draws = unit_weights(np.arange(17), 199, 0)
     again = what_is_added("a", fit(old), [fit(old)], draws)
     more = what_is_added("a", fit(np.hstack([old, new])), [fit(old)], draws)
     assert abs(again.added) < 0.01
@@ -49,7 +49,8 @@ def test_weights_come_from_scores_that_have_seen_neither_fold():
     fitted = cross_fit(of_rows(rows), ["a"], truth[:, None], FOLDS, ["lda"])["lda"]
     turned = replace(fitted, score=np.where(FOLDS.inside(1)[:, None], -50 * fitted.score, fitted.score))
     good, bad = (
-        what_is_added("a", each, [], topic_draws(17, 19), rng.normal(size=(340, 1))) for each in (fitted, turned)
+        what_is_added("a", each, [], unit_weights(np.arange(17), 19, 0), rng.normal(size=(340, 1)))
+        for each in (fitted, turned)
     )
     assert good.both > 0.85
     assert bad.both > 0.6
@@ -60,7 +61,7 @@ def test_questions_of_which_a_number_is_not_known_are_left_out():
     truth = (rng.random(340) < 0.5).astype(float)
     fitted = cross_fit(of_rows(rng.standard_normal((340, 5))), ["a"], truth[:, None], FOLDS, ["lda"])["lda"]
     numbers = np.where(np.arange(340) < 40, np.nan, 0.0)[:, None]
-    assert what_is_added("a", fitted, [], topic_draws(17, 19), known=numbers).n == 300
+    assert what_is_added("a", fitted, [], unit_weights(np.arange(17), 19, 0), known=numbers).n == 300
 
 
 def test_a_base_of_other_folds_is_refused():
@@ -70,7 +71,7 @@ def test_a_base_of_other_folds_is_refused():
     fitted = cross_fit(rows, ["a"], truth, FOLDS, ["lda"])["lda"]
     other = cross_fit(rows, ["a"], truth, TopicFolds.of([f"t{i % 17}" for i in range(340)], seed=4), ["lda"])["lda"]
     with pytest.raises(InputError, match="knows no label 'a' on these folds"):
-        what_is_added("a", fitted, [other], topic_draws(17, 19))
+        what_is_added("a", fitted, [other], unit_weights(np.arange(17), 19, 0))
 
 
 def test_the_skill_of_the_mean_is_nothing_and_that_of_the_truth_is_all():

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from onedial.stats.intervals import unit_weights
 from onedial.studies.probes.layers import chosen_tables
-from probes.fitting.concordance import Concordance, auroc_by_column, topic_draws
+from probes.fitting.concordance import Concordance, auroc_by_column
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
@@ -24,7 +25,7 @@ def drawn(seed, shift):
 def area_and_copies(seed, shift):
     rows, truth = drawn(seed, shift)
     score = cross_fit(of_rows(rows), ["a"], truth[:, None], FOLDS, ["lda"])["lda"].score[:, 0]
-    area = Concordance.of(score, truth, FOLDS).area(topic_draws(17, 99))
+    area = Concordance.of(score, truth, FOLDS).area(unit_weights(np.arange(17), 99, 0))
     return area, auroc_of_copies(readers_of(rows, FOLDS), truth, FOLDS, 99, seed)
 
 

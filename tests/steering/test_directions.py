@@ -133,7 +133,7 @@ def test_the_gradient_is_averaged_over_the_questions_on_either_side_alone():
     gradients[40:] = 100 * axis(11)  # unread: on neither side
     few = contrast.take(torch.arange(20), torch.arange(20))
     assert few.asked.max() < 40
-    result = direction_of("gradient", few.with_gradients(gradients))
+    result = direction_of("gradient", replace(few, gradients=gradients))
     assert result @ axis(2) == pytest.approx(1.0, abs=1e-5)
 
 
