@@ -75,7 +75,7 @@ def print_summary(run: Run) -> None:
     if not run.has("chosen.csv"):
         return
     table = run.read_table("chosen.csv").head(8)
-    shown = table[["label", "layer", "auroc", "low", "high", "text", "shuffled", "control", "p", "n"]].round(3)
+    shown = table[["label", "layer", "auroc", "low", "high", "p_reads", "text", "p_adds", "n"]].round(3)
     say(shown.to_string(index=False))
 
 

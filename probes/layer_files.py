@@ -32,7 +32,7 @@ def save_layer(path: Path | str, reading: LayerReading, labels: list[str]) -> No
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> save_layer(f"{folder.name}/20.safetensors", measure_layer(rows, task, ["ridge"], nested=[]), task.labels)
+    >>> save_layer(f"{folder.name}/20.safetensors", measure_layer(rows, task, ["ridge"]), task.labels)
     >>> list(load_layer(f"{folder.name}/20.safetensors", task)[0])
     ['ridge']
     """
@@ -70,7 +70,7 @@ def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> save_layer(f"{folder.name}/20.safetensors", measure_layer(rows, task, ["ridge"], nested=[]), task.labels)
+    >>> save_layer(f"{folder.name}/20.safetensors", measure_layer(rows, task, ["ridge"]), task.labels)
     >>> list(load_layer(f"{folder.name}/20.safetensors", task)[1]["ridge"])
     ['knows', 'sure']
     """

@@ -5,7 +5,6 @@ questions that train the probe of a fold all have scores of their own that are h
 
     the penalty           the one whose inner scores rank best (AUROC within folds); ties take the stronger one
     the calibration       probability = 1 / (1 + exp(-(a + b score))), fitted to the inner scores (Platt's scaling)
-    the second stage      of nested models (`probes.fitting.nested`)
 
 and nothing of the judged fold enters any of them. A model's scores are counted in standard deviations of its own
 training questions, so that those of several models compare.

@@ -6,7 +6,6 @@ One row per label and method:
     shuffled             the same for the label shuffled within topics; selectivity = auroc - shuffled
     control              the same for coins per opening word: how well a property of no interest reads
     text                 the same from the words alone; over_text, over_text_low, over_text_high = auroc - text
-    added, ..., p        what the reading adds to the words in a nested model, and the test that it is nothing
     brier_skill, ece     of the calibrated probability: 0 = no better than the label's mean; 0 = perfectly calibrated
     penalty              the median of those that the folds chose
 
@@ -45,7 +44,6 @@ from probes.fitting.crossfit import (
 )
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe, probes_of
-from probes.fitting.nested import brier_skill_of, what_is_added
 
 
 def words_of(texts: Sequence[str]) -> Features:
@@ -80,8 +78,7 @@ def words_of(texts: Sequence[str]) -> Features:
 N_SHUFFLED, N_CONTROL = 5, 5
 PROBE_COLUMNS = (
     "label", "method", "n", "n_positive", "n_unknown", "auroc", "low", "high", "se", "shuffled", "selectivity",
-    "control", "text", "over_text", "over_text_low", "over_text_high", "both", "added", "added_low", "added_high", "p",
-    "brier_skill", "ece", "penalty",
+    "control", "text", "over_text", "over_text_low", "over_text_high", "brier_skill", "ece", "penalty",
 )  # fmt: skip
 
 
@@ -163,14 +160,12 @@ class LayerReading:
 
 
 @says_how
-def measure_layer(
-    rows: Floats, task: ProbeTask, methods: Sequence[str] = tuple(METHODS), nested: Sequence[str] = ("logistic",)
-) -> LayerReading:
+def measure_layer(rows: Floats, task: ProbeTask, methods: Sequence[str] = tuple(METHODS)) -> LayerReading:
     """Fit, hold out, and compare; see the module's text.
 
     Args:
         rows: (question, d_model) activations of the task's questions, in their order.
-        methods: keys of `METHODS`. nested: those of them whose gain over the words is tested.
+        methods: keys of `METHODS`.
 
     Raises:
         InputError: the rows do not fit the questions, or a label has too few of a kind.
@@ -182,7 +177,7 @@ def measure_layer(
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
-    >>> measure_layer(rows, task, ["ridge"], nested=[]).table["auroc"].round(1).tolist()
+    >>> measure_layer(rows, task, ["ridge"]).table["auroc"].round(1).tolist()
     [1.0, 1.0]
     """
     jobs = [Job(name, tuple(task.labels), task.values) for name in methods]
@@ -216,15 +211,18 @@ def measure_layer(
                 "ece": calibration_error(probability[known, at], task.values[known, at]),
                 "penalty": float(best_penalties(fitted[name])[at]),
             }
-            if name in nested:
-                gain = what_is_added(label, fitted[name], [task.text], task.draws, seed=task.seed)
-                line |= {
-                    "both": gain.both, "added": gain.added, "added_low": gain.low, "added_high": gain.high, "p": gain.p
-                }  # fmt: skip
             lines.append(line)
     table = pd.DataFrame(lines).reindex(columns=list(PROBE_COLUMNS))
     probes = {name: probes_of(rows, scores, name, task.draws) for name, scores in fitted.items()}
     return LayerReading(table, fitted, probes)
+
+
+def brier_skill_of(probability: Floats, truth: Floats) -> float:
+    """1 - mean (p - y)^2 / [m (1 - m)], m = the label's mean: 0 = no better than the mean; nan for a constant label."""
+    rate = truth.mean() if len(truth) else float("nan")
+    if not 0 < rate < 1:
+        return float("nan")
+    return float(1 - ((probability - truth) ** 2).mean() / (rate * (1 - rate)))
 
 
 def calibration_error(probability: Floats, truth: Floats) -> float:

@@ -23,7 +23,6 @@ from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
-from probes.fitting.nested import added_test
 from probes.fitting.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
 from probes.residualise import beyond_known, beyond_shared
 from simulations.frame import Cell, Rows, Simulation, by_cell
@@ -67,13 +66,12 @@ def task_of(labels: Floats, names: Sequence[str], texts: Sequence[str] = TEXTS) 
 
 
 def one_label(rng: np.random.Generator, shift: float, effect: float) -> Found:
-    """The row of a label in the table of probes: logistic, all controls, the gain over words that say nothing."""
+    """The row of a label in the table of probes: logistic, all controls, the lead over words that say nothing."""
     rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
     row = measure_layer(rows, task_of(labels, ["a"]), ["logistic"]).table.iloc[0]
     return {
         "AUROC off .5": off(0.5, row["low"], row["high"]),
         "gain over the words off 0": off(0.0, row["over_text_low"], row["over_text_high"]),
-        "nothing is added (p)": row["p"],
         "mean AUROC": row["auroc"],
         "mean selectivity": row["selectivity"],
     }
@@ -118,24 +116,8 @@ def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: floa
     return {"more than what is shared (p)": gain.p, "mean correlation": gain.correlation}
 
 
-Draws = tuple[np.ndarray, ...]
 Draw = Callable[[np.random.Generator], dict[str, float]]
 Settings = list[tuple[str, Draw]]
-
-
-def labelled_scores(rng: np.random.Generator, gain: float, effect: float) -> Draws:
-    """A label, a base reading, and another that goes with it; the label follows the base, and `gain` of the rest."""
-    base, rest = rng.standard_normal((2, N_QUESTIONS))
-    topics = rng.normal(0, effect, (2, N_TOPICS))[:, FOLDS.topic]
-    odds = -0.4 + base + gain * rest + topics[0]
-    truth = (rng.random(N_QUESTIONS) < 1 / (1 + np.exp(-odds))).astype(float)
-    return truth, base[:, None], 0.6 * base + 0.8 * rest + topics[1]
-
-
-def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, float]:
-    """p of the test that a reading adds nothing."""
-    truth, base, score = labelled_scores(rng, gain, effect)
-    return {"added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999)}
 
 
 def coverage(rng: np.random.Generator, effect: float) -> dict[str, float]:
@@ -183,7 +165,6 @@ def grid(draw: Callable[..., dict[str, float]], **axes: Sequence[Any]) -> Settin
 TOPIC_EFFECTS = (0.0, 0.5, 1.0)
 CASES: dict[str, Settings] = {
     "coverage": grid(coverage, effect=TOPIC_EFFECTS),
-    "added": grid(added, gain=(0.0, 0.3, 0.5), effect=TOPIC_EFFECTS),
     "one label": grid(one_label, shift=(0.0, 0.6), effect=(0.0, 1.0)),
     "by chance": grid(by_chance, shift=(0.0, 0.6), effect=(0.0, 1.0)),
     "beyond words": grid(beyond_the_words, shift=(0.0, 0.6), effect=(0.0, 1.0), in_words=(0.0, 0.5)),

@@ -21,7 +21,7 @@ def task(sample):
 
 @pytest.fixture(scope="module")
 def result(sample, task):
-    return measure_layer(sample.rows, task, ["logistic"], [])
+    return measure_layer(sample.rows, task, ["logistic"])
 
 
 def test_on_the_same_checkpoint_it_reads_as_at_home(sample, task, result):

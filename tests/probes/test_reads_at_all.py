@@ -60,7 +60,7 @@ def test_the_line_of_a_chosen_layer_says_whether_its_label_reads():
     labels = pd.DataFrame({"planted": truth, "coin": coin})
     texts = tuple(f"what is thing {place}?" for place in range(340))
     task = ProbeTask(labels, texts, FOLDS, n_shuffled=1, n_control=0, n_bootstrap=19)
-    result = {layer: measure_layer(rows + layer, task, ["lda"], ["lda"]) for layer in (0, 1)}
+    result = {layer: measure_layer(rows + layer, task, ["lda"]) for layer in (0, 1)}
     table = pd.concat(reading.table.assign(layer=layer) for layer, reading in result.items())
     by_layer = {layer: reading.fitted["lda"] for layer, reading in result.items()}
     chosen = chosen_tables(table, task, by_layer, "lda", lambda layer: rows + layer)[0].set_index("label")

@@ -53,7 +53,7 @@ def measure_layers(
     left = [layer for layer in store.layers if layer not in done]
     with progress_bar(len(left), name) as advance:
         for layer in left:
-            measured = measure_layer(study.rows(layer, store), task, methods, methods[:1])
+            measured = measure_layer(study.rows(layer, store), task, methods)
             save_layer(study.run.file(study.layer_file(layer, name)), measured, task.labels)
             parts.append(measured.table.assign(layer=layer))
             advance(1)

@@ -122,8 +122,8 @@ def seconds_of_a_layer(options: ProbeOptions, inputs: ExperimentInputs, d_model:
     texts, drawn = tuple(question.rendered for question in questions), (options.shuffles, options.shuffles)
     task = ProbeTask(answers, texts, folds, *drawn, options.replicates, options.seed)
     rows = np.random.default_rng(options.seed).standard_normal((len(questions), d_model))
-    measure_layer(rows[:, :8], task, ["lda"], [])  # the words alone are read once
-    return seconds_of(partial(measure_layer, rows, task, options.methods, options.methods[:1]))
+    measure_layer(rows[:, :8], task, ["lda"])  # the words alone are read once
+    return seconds_of(partial(measure_layer, rows, task, options.methods))
 
 
 def seconds_of(work: Callable[[], object]) -> float:
