@@ -175,7 +175,7 @@ def test_kin_is_the_family_unless_the_panel_has_too_few_of_them():
 
 @pytest.fixture(scope="module")
 def rows(panel):
-    constant = panel.assign(constant=1.0).drop(columns=[f"m{i}" for i in range(8, 16)])
+    constant = panel.iloc[::2].assign(constant=1.0).drop(columns=[f"m{i}" for i in range(8, 16)])
     with pytest.warns(PsychometricsWarning, match="constant gave only one kind of answer, and are not placed"):
         return evaluate_placing(constant, sizes=(5, 25), n_draws=2)
 
@@ -184,7 +184,7 @@ def test_each_is_placed_without_its_own_answers(rows, panel):
     """Each respondent is placed without its own answers and the scale says more than a rate."""
     assert set(rows["respondent"]) == {f"m{i}" for i in range(8)}
     assert rows.groupby(["respondent", "k"]).size().eq(2).all()
-    assert rows["truth"].to_numpy() == pytest.approx(ndtri(panel.mean()[rows["respondent"]].to_numpy()))
+    assert rows["truth"].to_numpy() == pytest.approx(ndtri(panel.iloc[::2].mean()[rows["respondent"]].to_numpy()))
     summary = placing_summary(rows)
     assert summary["bits"][25] > 0
     assert summary["rmse"][25] < summary["rmse"][5] < summary["yes_rate"][5]

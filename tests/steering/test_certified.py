@@ -7,7 +7,7 @@ import torch
 from bare_hook import bare_margin
 from tiny_models import ARCHITECTURES, HYBRIDS, OTHER_FORMS, byte_tokenizer, tiny_hf, vectors_at
 
-from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
 from onedial.models.forward.runner import PlainRunner
 from onedial.models.model import OpenModel
@@ -21,6 +21,7 @@ FORMS = sorted({**ARCHITECTURES, **OTHER_FORMS, **HYBRIDS})
 PLAIN = {"bloom", "gpt_neo", "jamba", "mamba", "qwen3_next"}
 """Forms whose fast path is not right, or that have none."""
 QUESTIONS = [Question("short", "Who?"), Question("long", "What is the capital of France, and why?")]
+SHORT = PromptTemplate("{question} Yes or No?", "Answer:")
 MAGNITUDES = (-0.7, 0.0, 1.0)
 LAYERS = ([2], [0, 2, 3])
 """One layer, and several at once, in turn."""
@@ -37,7 +38,7 @@ RECURRENT = {"qwen3_next": 5e-4}
 def table_of(form, dtype):
     """Model, prompts, and the sweep with the margins that bare hooks give beside it."""
     model = OpenModel(tiny_hf(form).to(dtype), byte_tokenizer(), name=f"tiny-{form}")
-    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    prompts = PromptSet.build(model, QUESTIONS, SHORT)
     kinds = list(itertools.product(OPERATORS, ("answer", "all")))
     interventions = [
         Intervention.of(*vectors_at(model, LAYERS[n % 2]), operator=how, positions=at, intervention_id=f"{how} {at}")

@@ -101,20 +101,20 @@ def test_the_unembedding_pushes_towards_the_word_yes(material, prompts):
 
 
 def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prompts):
-    layers = [1, 2, 3]
+    layers, few = [1, 2, 3], prompts.subset(prompts.question_ids[::3])
     contrast, vectors = response_contrast(model, prompts, layers), extract_vector(model, prompts, layers)
     made = [
         control_interventions(
-            Material(model, vector, contrast.at_layer(vector.layer), prompts), Intervention.of(vector), 8
+            Material(model, vector, contrast.at_layer(vector.layer), prompts), Intervention.of(vector), 4
         )
         for vector in vectors
     ]
-    chosen, grids = at_their_layers(model, prompts, made)
+    chosen, grids = at_their_layers(model, few, made)
     assert len({each.layers for each in chosen}) > 1
     assert [each.role for each in chosen] == [each.role for each in made[0]]
     for each, *same in zip(chosen, *made, strict=True):
         assert each in same
-        assert each.layers[0] == scan_layers(model, prompts, same).layer
+        assert each.layers[0] == scan_layers(model, few, same).layer
     for grid in grids.values():
         assert len(grid) in (CONTROL_POINTS - 1, CONTROL_POINTS)  # 0 may be one of the even ones
         assert 0.0 in grid
@@ -122,7 +122,7 @@ def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prom
 
 
 def test_a_plan_compares_each_control_with_the_vector_of_its_layer(model, prompts):
-    plan = make_plan(model, prompts, prompts, layer="1-3", n_controls=4)
+    plan = make_plan(model, prompts, prompts.subset(prompts.question_ids[::3]), layer="1-3", n_controls=4)
     entries = plan.entries()
     assert {each.layers for each in plan.controls} - {plan.intervention.layers}
     assert np.isfinite([entry["cosine"] for entry in entries]).all()

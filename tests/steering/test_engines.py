@@ -22,7 +22,7 @@ from steering.interventions import Intervention
 from steering.operators import OPERATORS
 from steering.respondent import SteeredRespondent
 
-QUESTIONS = [f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?" for i in range(5)]
+QUESTIONS = [f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?" for i in range(3)]
 
 
 @pytest.fixture
@@ -62,6 +62,7 @@ def test_each_push_is_told_so_that_the_same_texts_are_written(model, sequences, 
 def test_pushes_may_be_mixed_and_texts_come_in_their_order(model, sequences):
     add = Intervention.of(*vectors_at(model, [2]), positions="all")
     last = Intervention.of(*vectors_at(model, [1], seed=1), positions="last", operator="clamp")
+    sequences = [*sequences, *sequences[:2]]
     pushes = [add * 0.8, None, last * -0.6, last * 0.0, add * -0.8]
     expected = [generate(model, [ids], 6, push=push)[0] for ids, push in zip(sequences, pushes, strict=True)]
     sunk = []

@@ -107,14 +107,15 @@ def with_value(value, way, other):
     return held
 
 
-def test_a_strangers_gate_is_read_or_refused(swept, correct, tmp_path):
-    """A gate of a stranger is read or refused whatever stands in its place."""
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_a_strangers_gate_is_read_or_refused(swept, correct, tmp_path, step):
+    """A gate of a stranger is read or refused whatever stands in its place; of all such gates every fourth."""
     chosen(swept, beta=1.0, correct=correct).save(tmp_path / "gate")
     file = tmp_path / "gate" / "gate.safetensors"
     with safe_open(file, framework="pt") as opened:
         header, tensors = opened.metadata(), {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
     whole, n_refused = {name: json.loads(text) for name, text in header.items() if name != "format"}, 0
-    headers = [with_value(whole, way, other) for way in places_in(whole) if way for other in HOSTILE]
+    headers = [with_value(whole, way, other) for way in places_in(whole) if way for other in HOSTILE][::step]
     texts = [{name: json.dumps(value) for name, value in each.items()} for each in headers]
     texts += [{**header, name: bad} for name in whole for bad in ("[" * 100_000, "9" * 5000, "")]
     for each in texts:
@@ -123,7 +124,7 @@ def test_a_strangers_gate_is_read_or_refused(swept, correct, tmp_path):
             Gate.load(tmp_path / "gate")
         except InputError:
             n_refused += 1
-    assert n_refused > 100
+    assert n_refused > 100 / step
 
 
 def test_a_strangers_vector_is_read_or_refused(swept, tmp_path):

@@ -105,7 +105,7 @@ def test_layers_at_once_are_planned_swept_and_named_as_one():
 def test_a_plan_makes_its_controls_at_their_layers():
     """A plan makes its reliability at the chosen layer and each control at its own."""
     model = outspoken_model(3)
-    made_on, fitting = (PromptSet.build(model, QUESTIONS[part::2], METACOGNITIVE) for part in (0, 1))
+    made_on, fitting = (PromptSet.build(model, part, METACOGNITIVE) for part in (QUESTIONS[::2], QUESTIONS[1::6]))
     alone = {layer: make_plan(model, made_on, fitting, layer=str(layer), n_controls=4) for layer in (1, 3)}
     among = make_plan(model, made_on, fitting, layer="1,3", n_controls=4)
     chosen = alone[among.intervention.layers[0]]

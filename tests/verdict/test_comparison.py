@@ -17,7 +17,7 @@ from onedial.verdict.sweep_run import SweepRun
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("comparison") / "one", n_targets=8)
+    return make_run(tmp_path_factory.mktemp("comparison") / "one", n_targets=8, n_questions=160)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def other(tmp_path_factory):
         noise = dict(zip(questions, np.random.default_rng(5).normal(0, 1.5, len(questions)), strict=True))
         return sweep.assign(margin=2.5 * sweep["magnitude"] + sweep["question_id"].map(noise))
 
-    return make_run(tmp_path_factory.mktemp("comparison") / "other", n_targets=8, answered=at_random)
+    return make_run(tmp_path_factory.mktemp("comparison") / "other", n_targets=8, n_questions=160, answered=at_random)
 
 
 def test_only_what_is_not_the_same_is_a_difference():
@@ -75,7 +75,9 @@ def elsewhere(tmp_path_factory):
         unread = np.random.default_rng(6).random(len(sweep)) < 0.05
         return sweep.assign(mass=sweep["mass"].mask(unread, MASS_FLOOR / 2))
 
-    return make_run(tmp_path_factory.mktemp("comparison") / "elsewhere", n_targets=9, seed=3, answered=with_unread)
+    return make_run(
+        tmp_path_factory.mktemp("comparison") / "elsewhere", n_targets=9, n_questions=160, seed=3, answered=with_unread
+    )
 
 
 def agreement_by_hand(run, target):

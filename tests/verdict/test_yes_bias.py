@@ -108,11 +108,11 @@ def test_the_flag_rests_on_the_logits():
     biased, confident = (split_margin(planted(*each)[0], "v", n_bootstrap=99) for each in ((4, 0), (0, 4)))
     many = type("Rates", (), {"share": Estimate(MOSTLY_BIAS + 0.5)})()
     few = type("Rates", (), {"share": Estimate(MOSTLY_BIAS - 0.2)})()
-    flagged = {}
+    flagged, prediction = {}, judge(matches, N).prediction  # which does not rest on either
     for bias in (biased, confident, None):
         for facts in (many, few):
             flagged[bias is biased, bias is None, facts is many] = (
-                YES_BIAS in judge(matches, N, facts=facts, bias=bias).flags
+                YES_BIAS in judge(matches, N, prediction, facts=facts, bias=bias).flags
             )
     assert flagged == {
         (True, False, True): True,
