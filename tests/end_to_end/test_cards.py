@@ -4,46 +4,6 @@ import dataclasses
 import importlib
 import inspect
 import re
-from dataclasses import dataclass, field
-
-import numpy as np
-import pandas as pd
-import torch
-
-from onedial.core.cards import html_card, one_line
-from onedial.panels.panel_files import load_panel
-
-
-def test_text_of_users_stays_text():
-    card = html_card("<b>run</b>", {"<i>": "</script>", "left out": None})
-    assert card == (
-        "<div><b>&lt;b&gt;run&lt;/b&gt;</b><table><tr><th>&lt;i&gt;</th><td>&lt;/script&gt;</td></tr></table></div>"
-    )
-
-
-@dataclass
-class Everything:
-    short: tuple[int, ...]
-    text: str
-    long: list[int]
-    tensor: torch.Tensor
-    table: pd.DataFrame
-    number: np.float64
-    lines: object
-    secret: str = field(default="", repr=False)
-    __repr__ = one_line
-
-
-def test_a_line_tells_long_fields_by_size():
-    """A line tells tables by shape and long fields by size and keeps what is short."""
-    panel = load_panel("embedded")
-    shown = repr(
-        Everything((1, 2), "x" * 200, list(range(99)), torch.zeros(3, 4), panel.answers, np.float64(1), panel, "key")
-    )
-    assert shown == (
-        f"Everything(short=(1, 2), text='{'x' * 57}...', long=<list of 99>, tensor=<Tensor 3 x 4, torch.float32>, "
-        "table=<DataFrame 533 x 25>, number=np.float64(1.0), lines=<ResponseMatrix>)"
-    )
 
 
 def test_whatever_holds_tensors_or_tables_shows_itself_in_a_line():

@@ -130,7 +130,7 @@ def test_a_factor_model_is_mirrored(pieces, environment, tmp_path):
     ("program", "work"),
     [
         ("study_panel", "onedial.studies.panel.readings.fit_factor_model"),
-        ("ask", "onedial.selfreport.score.self_prediction.association_scores"),
+        ("ask", "onedial.studies.battery.self_prediction.TESTS"),
         ("compare_runs", "onedial.verdict.comparing.comparison.Comparison"),
     ],
 )

@@ -28,7 +28,7 @@ def briefly(instrument):
     """Random weights write on and on, and a contract is kept or broken within the first words."""
     reader = instrument.reader
     return (
-        replace(instrument, reader=replace(reader, max_new_tokens=24)) if isinstance(reader, TextReader) else instrument
+        replace(instrument, reader=replace(reader, max_new_tokens=10)) if isinstance(reader, TextReader) else instrument
     )
 
 

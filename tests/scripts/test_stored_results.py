@@ -6,7 +6,6 @@ import sys
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from onedial.core.errors import InputError
 from onedial.core.options import parse_options
 
 REFERENCE = ROOT / "tests" / "reference"
@@ -73,25 +72,3 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
                 parse_options(main.options, arguments=words[2:])
                 continue
             parse_options(sys.modules[main.__module__].ScriptOptions)
-
-
-def test_a_run_that_is_there_goes_on_and_another_begins(script, tmp_path):
-    command = script.RUNS["dials-seeds"]["commands"][1]
-    assert "--resume" not in script.words_of(command, "dials-seeds", tmp_path)
-    (tmp_path / "dials-seeds" / "2").mkdir(parents=True)
-    assert script.words_of(command, "dials-seeds", tmp_path)[-1] == "--resume"
-
-
-def test_files_are_copied_byte_for_byte(script, tmp_path):
-    """Files are copied byte for byte and nothing is where one is missing."""
-    files = script.RUNS["default"]["files"]
-    for source in files.values():
-        path = tmp_path / "runs" / source
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(f"{source},\r\n\u2212".encode())
-    script.copy("default", tmp_path / "runs", tmp_path / "into")
-    for stored, source in files.items():
-        assert (tmp_path / "into" / stored).read_bytes() == (tmp_path / "runs" / source).read_bytes()
-    with pytest.raises(InputError, match=r"multiverse/summary\.json is not in"):
-        script.copy("multiverse", tmp_path / "runs", tmp_path / "other")
-    assert not (tmp_path / "other").exists()

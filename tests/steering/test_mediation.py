@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
+from bare_hook import bare_margin
 from known_answers import ANSWER, ASIDE, LAYER, WIDTH, across, known_model
 
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
 from steering.causes import MEDIATION_COLUMNS, Chance, mediation
-from steering.interventions import SteeringVector
+from steering.interventions import Intervention, SteeringVector
 from steering.nulls import random_unit
 
 QUESTIONS = [
@@ -71,17 +71,12 @@ def test_what_a_later_layer_relays_goes_through_what_it_relays_to(prompts):
 def test_total_is_the_push_as_a_plain_hook_makes_it(model, prompts):
     vector, prompts = pushed(model, prompts, random_unit(WIDTH, 5)), prompts.subset(["q01", "q04", "q09"])
     table = mediation(model, prompts, vector, (-0.3, 0.4), ABOVE, named(a=ASIDE), chance=Chance(0, 19))
-    margins = []
-    for end in (-0.3, 0.4):
-        with vector.steer(model, end):
-            margins.append(np.array([_margin(model, prompts, each) for each in prompts.sequences]))
-    assert table["total"].tolist() == pytest.approx([float((margins[1] - margins[0]).mean())] * 3, abs=1e-3)
-
-
-def _margin(model, prompts, sequence):
-    with torch.no_grad():
-        logits = model.hf(input_ids=torch.tensor([sequence]), use_cache=False).logits[0, -1]
-    return float(logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0))
+    push = Intervention.of(vector)
+    low, high = (
+        np.mean([bare_margin(model, each, prompts.tokens, push, end) for each in prompts.sequences])
+        for end in (-0.3, 0.4)
+    )
+    assert table["total"].tolist() == pytest.approx([high - low] * 3, abs=1e-3)
 
 
 @pytest.mark.parametrize(("ends", "layer"), [((0.1, -0.1), ABOVE), ((-0.1, 0.1), LAYER)])
