@@ -130,7 +130,7 @@ def test_a_factor_model_is_mirrored(pieces, environment, tmp_path):
     ("program", "work"),
     [
         ("study_panel", "onedial.studies.panel.readings.fit_factor_model"),
-        ("ask", "onedial.studies.battery.self_prediction.TESTS"),
+        ("ask", "onedial.studies.battery.predict.score_self_prediction"),
         ("compare_runs", "onedial.verdict.comparing.comparison.Comparison"),
     ],
 )
