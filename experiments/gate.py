@@ -85,22 +85,22 @@ def choose(options: GateOptions) -> None:
 
     assert options.run is not None
     assert options.save is not None
-    swept = SweepRun.open(options.run)
-    name = swept.under_test()
-    table = swept.sweep()
-    questions = swept.questions().set_index("id")
+    sweep_run = SweepRun.open(options.run)
+    name = sweep_run.under_test()
+    table = sweep_run.sweep()
+    questions = sweep_run.questions().set_index("id")
     correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
     rate, words = options.yes_rate, ""
     if options.target is not None and (placed := Path(options.target)).is_dir():
-        rate, interval = placed_rate(swept, placed)
+        rate, interval = placed_rate(sweep_run, placed)
         words = f"chosen for the yes rate of {placed}, {rate:.2f} (95% interval {interval[0]:.2f} to {interval[1]:.2f})"
     elif options.target is not None:
-        rate, words = target_rate(swept, options.target)
+        rate, words = target_rate(sweep_run, options.target)
     gate = choose_gate(
         table[table["intervention_id"] == name],
-        swept.splits(),
-        intervention_of(swept),
-        load_prompt(swept.config["prompt"]),
+        sweep_run.splits(),
+        intervention_of(sweep_run),
+        load_prompt(sweep_run.config["prompt"]),
         beta=options.beta,
         yes_rate=rate,
         correct=correct,
@@ -112,7 +112,7 @@ def choose(options: GateOptions) -> None:
     say(f"saved to {options.save}")
 
 
-def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float]]:
+def placed_rate(sweep_run: "SweepRun", folder: Path) -> tuple[float, tuple[float, float]]:
     """The yes rate on the fitting split of a respondent that place.py has placed (`rate_over`), and its 95%
     interval."""
     import pandas as pd
@@ -134,7 +134,7 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     given = replace(steps, frame=steps.frame[1:].reset_index(drop=True), places=steps.places[1:])
     answers = column(given, "said_yes")
     threshold, low, high = (column(given, name).iloc[-1] for name in ("threshold", "low", "high"))
-    splits = swept.splits()
+    splits = sweep_run.splits()
     fitting = pd.concat([answers, column(predictions, "probability")]).reindex(splits.index[splits == "fitting"])
     expected = fitting.dropna().to_numpy()
     if 2 * len(expected) < len(fitting):
@@ -148,11 +148,13 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     return rate, (interval[0], interval[1])
 
 
-def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
+def target_rate(sweep_run: "SweepRun", target: str) -> tuple[float, str]:
     """The target's yes rate on the fitting split."""
-    if not swept.has_panel:
-        raise InputError(f"{swept.path} was made without a panel, so it knows no target; choose --yes-rate or --beta")
-    panel = swept.panel()
+    if not sweep_run.has_panel:
+        raise InputError(
+            f"{sweep_run.path} was made without a panel, so it knows no target; choose --yes-rate or --beta"
+        )
+    panel = sweep_run.panel()
     answers = panel[panel["respondent"] == target]
     if answers.empty:
         known = ", ".join(sorted(panel["respondent"].unique())[:6])
@@ -160,7 +162,7 @@ def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
             f"the run's panel has no target {target!r}, and no folder of onedial place has this name; its targets: "
             f"{known}"
         )
-    fitting = answers["question_id"].map(swept.splits()) == "fitting"
+    fitting = answers["question_id"].map(sweep_run.splits()) == "fitting"
     rate = float(answers.loc[fitting, "said_yes"].mean())
     if not 0 < rate < 1:
         raise InputError(SAYS_THE_SAME.format(target, rate))

@@ -81,10 +81,10 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
     if otherwise := inputs.elicited_otherwise(options.answer):
         notes.tell(otherwise)
-    swept = begin_sweep(start, inputs, prompts, model, notes)
+    sweep_run = begin_sweep(start, inputs, prompts, model, notes)
 
-    study = SweepStudy(options, swept, model, inputs, template, prompts, notes)
-    with swept.run as run, model.caching_prefills(), told_if_lost():
+    study = SweepStudy(options, sweep_run, model, inputs, template, prompts, notes)
+    with sweep_run.run as run, model.caching_prefills(), told_if_lost():
         watch_sweep(study, options.wandb)
         go_through(run, study, STAGES, options)
         judge_sweep(study)

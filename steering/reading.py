@@ -223,12 +223,6 @@ def answers_along(
     return table(asked, read_rows).sort_values("intervention_id", kind="stable", ignore_index=True)
 
 
-def margins_by(table: pd.DataFrame, setting: str = "magnitude") -> pd.DataFrame:
-    """Question x setting of one intervention's answers: the margins, nan where the answer counts as unread."""
-    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
-    return read.pivot(index="question_id", columns=setting, values="margin")
-
-
 def check_sweep(
     model: OpenModel, interventions: Sequence[Intervention], magnitudes: Magnitudes | Grids
 ) -> dict[str, list[float]]:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking.prompts import PromptTemplate
+from onedial.asking.sweep_tables import margins_by
 from onedial.asking.yes_no import is_read
 from onedial.core.calls import says_how
 from onedial.core.cards import one_line
@@ -25,7 +26,7 @@ from onedial.stats.shares import wilson_interval
 from steering.interventions import Intervention, Magnitudes, Push, SteeringVector, as_interventions, say_if_far
 from steering.looks import Look
 from steering.planning.layers import even_grid
-from steering.reading import Grids, answers_along, check_sweep, margins_by, prompts_for
+from steering.reading import Grids, answers_along, check_sweep, prompts_for
 from steering.vectors import random_vector
 
 if TYPE_CHECKING:

@@ -15,6 +15,8 @@ from typing import Any
 
 import pandas as pd
 
+from onedial.asking.yes_no import is_read
+
 SWEEP_COLUMNS = ["question_id", "intervention_id", "magnitude", "margin", "mass"]
 SWEEP_KEY = ["intervention_id", "question_id", "magnitude"]
 
@@ -49,6 +51,12 @@ own."""
 def interventions_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Interventions as a table, in the order given; entries beside `INTERVENTION_COLUMNS` are left aside."""
     return pd.DataFrame([_UNKNOWN | {name: row[name] for name in INTERVENTION_COLUMNS if name in row} for row in rows])
+
+
+def margins_by(table: pd.DataFrame, setting: str = "magnitude") -> pd.DataFrame:
+    """Question x setting of one intervention's answers: the margins, nan where the answer counts as unread."""
+    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
+    return read.pivot(index="question_id", columns=setting, values="margin")
 
 
 def under_test(interventions: pd.DataFrame) -> str:

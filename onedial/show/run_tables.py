@@ -11,14 +11,14 @@ Rows = list[tuple[str, str]]
 
 
 def flat_rows(values: Mapping[str, Any]) -> Rows:
-    """Flatten nested values into (dotted name, text)."""
+    """Nested values as (dotted name, text)."""
     return [
         (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in flat(values)
     ]
 
 
 def surroundings(manifest: Manifest) -> Rows:
-    """List when, where and with what the run was made."""
+    """When, where and with what the run was made."""
     known = ("started", "resumed", "commit", "dirty", "machine", "versions")
     return flat_rows(
         {name: manifest.facts[name] for name in ("device", "dtype", "seeds") if name in manifest.facts}
@@ -27,7 +27,7 @@ def surroundings(manifest: Manifest) -> Rows:
 
 
 def stage_rows(stages: Sequence[Mapping[str, Any]]) -> Rows:
-    """Sum seconds per stage, in the order of first appearance."""
+    """Seconds per stage, in the order of first appearance; a stage that was resumed is added up."""
     seconds: dict[str, float] = {}
     broken: dict[str, int] = {}
     for entry in stages:

@@ -155,13 +155,13 @@ class Multiverse:
         template = load_prompt(str(options.prompt))
         prompts = PromptSet.build(self.model, self.inputs.questions, template, self.inputs.splits)
         notes = Notes()
-        swept = begin_sweep(Start("steer_sweep", options), self.inputs, prompts, self.model, notes)
-        study = SweepStudy(options, swept, self.model, self.inputs, template, prompts, notes)
-        with swept.run as run:
+        sweep_run = begin_sweep(Start("steer_sweep", options), self.inputs, prompts, self.model, notes)
+        study = SweepStudy(options, sweep_run, self.model, self.inputs, template, prompts, notes)
+        with sweep_run.run as run:
             go_through(run, study, {stage: STAGES[stage] for stage in (PLANNING, SWEEP)}, options)
             with run.stage(JUDGING):
-                keep_judgement(swept, swept.judge(self.inputs.panel, options.seed))
-        return swept
+                keep_judgement(sweep_run, sweep_run.judge(self.inputs.panel, options.seed))
+        return sweep_run
 
 
 def _slug(name: str) -> str:

@@ -131,10 +131,10 @@ def of_run(options: ProfileOptions) -> TurnedSubject:
         InputError: a vector's file is missing or broken, or no setting is left.
     """
     assert options.run is not None
-    swept = SweepRun.open(options.run)
-    intervention = intervention_of(swept)
-    settings = settings_of(swept, intervention.intervention_id, options)
-    frame, config = swept.questions(), swept.config
+    sweep_run = SweepRun.open(options.run)
+    intervention = intervention_of(sweep_run)
+    settings = settings_of(sweep_run, intervention.intervention_id, options)
+    frame, config = sweep_run.questions(), sweep_run.config
     test = questions_from_frame(frame[frame["split"] == TEST].reset_index(drop=True))
     questions = sample_questions(test, min(options.n_questions, len(test)), options.seed)
     weights = {"name_or_path": options.model or config["model"], "revision": config.get("revision")}
@@ -142,11 +142,11 @@ def of_run(options: ProfileOptions) -> TurnedSubject:
     return TurnedSubject(weights, intervention, settings, questions, load_prompt(config["prompt"]))
 
 
-def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> dict[float, str]:
+def settings_of(sweep_run: SweepRun, intervention_id: str, options: ProfileOptions) -> dict[float, str]:
     """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted; named by
     the rate that was measured there.
     """
-    fitting = fitting_answers(swept, intervention_id)
+    fitting = fitting_answers(sweep_run, intervention_id)
     rates = yes_rates(fitting)["yes_rate"].dropna()
     magnitudes = list(options.magnitudes) or swept_at(fitting, options.yes_rates)["setting"].tolist()
     chosen = sorted(set(magnitudes) - {0.0})

@@ -153,7 +153,7 @@ class Judgement:
     Attributes:
         case: what it is about; `Case.matches` is the table of its targets.
         verdict: the sentence and its numbers.
-        baselines: `baselines.baseline_table`. prediction: columns `prediction.COLUMNS`. None without a panel.
+        baselines: `baselines.baseline_table`. predictions: columns `prediction.COLUMNS`. None without a panel.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
@@ -163,7 +163,7 @@ class Judgement:
     case: Case
     verdict: Verdict
     baselines: pd.DataFrame | None
-    prediction: pd.DataFrame | None
+    predictions: pd.DataFrame | None
     controls: pd.DataFrame | None
     knowing: pd.DataFrame | None
     factor: FactorModel | None

@@ -131,7 +131,7 @@ class Order(PanelEstimate):
 
 
 @dataclass(frozen=True)
-class Push:
+class AgainstControls:
     """The vector among its controls.
 
     Attributes:
@@ -194,7 +194,7 @@ class Verdict:
     signal: Signal
     gain: PanelEstimate
     order: Order
-    direction: Push
+    direction: AgainstControls
     facts: FactsResult | None
     bias: YesBias | None
     ceiling: Ceiling | None
@@ -391,19 +391,19 @@ def _dial(order: Order, number: Signal) -> str:
     return AWAY if order.high < 0 else OPEN
 
 
-def _push(direction: Push) -> str:
+def _push(direction: AgainstControls) -> str:
     if direction.n_controls < MIN_CONTROLS:
         return UNTESTED
     return ANY_PUSH if direction.p > LEVEL or direction.as_good else THIS_DIRECTION
 
 
-def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
+def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> AgainstControls:
     vector = dial_numbers(case, case.dial)
     vector["push"] *= case.norms_per_unit
     if not math.isnan(case.kl):
         vector["kl"] = case.kl
     if controls is None or controls.empty:
-        return Push(vector=vector)
+        return AgainstControls(vector=vector)
     of_targets = ("signal", "order_gain") if len(case.targets) else ()
     by = "push" if dial == THRESHOLD_SHIFT or not of_targets else "order_gain"
     drawn = controls[controls["drawn"]]
@@ -414,7 +414,7 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
         near = apart["push"] <= vector["push"] / AS_GOOD
     else:
         near = (apart["order_gain"] >= AS_GOOD * vector["order_gain"]) & (vector["order_gain"] > 0)
-    return Push(
+    return AgainstControls(
         n_controls=len(drawn),
         by=by,
         rank=ranks[by],

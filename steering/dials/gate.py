@@ -33,6 +33,7 @@ from torch import Tensor
 
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
+from onedial.asking.sweep_tables import margins_by
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
@@ -40,7 +41,7 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.interventions import Intervention, SteeringVector, template_from
 from steering.planning.magnitudes import MOST_UNREAD, NEAR_ENOUGH, settings_at
-from steering.reading import answers_along, margins_by
+from steering.reading import answers_along
 
 FORMAT, FILE = "onedial-gate-3", "gate.safetensors"
 NEXT = 100

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from onedial.asking.sweep_tables import margins_by
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
@@ -18,7 +19,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.stats.arrays import Floats
 from steering.interventions import Intervention
-from steering.reading import answers_along, grid_of, margins_by
+from steering.reading import answers_along, grid_of
 
 FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""

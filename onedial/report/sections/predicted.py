@@ -127,7 +127,7 @@ PREDICTED: dict[str, Result] = {
     ),
     "prediction": Result(
         "How much is predicted?",
-        lambda judged: judged.prediction,
+        lambda judged: judged.predictions,
         columns=(
             like("bits", ends=SIDES),
             Column("", "95%, models like these", like("bits").form, ("low_models", "high_models")),

@@ -61,7 +61,7 @@ def swap_components(study: SweepStudy) -> None:
             )
         tables.append(table.assign(pairs=kind))
     if tables:
-        study.run.run.write_table("interchange.csv", pd.concat(tables))
+        study.sweep_run.run.write_table("interchange.csv", pd.concat(tables))
     wait_for_all()
 
 
@@ -104,7 +104,7 @@ def mediate(study: SweepStudy) -> None:
                 progress=advance,
             )
         tables.append(table.assign(auroc=table["direction"].map(reads)))
-    study.run.run.write_table("mediation.csv", pd.concat(tables))
+    study.sweep_run.run.write_table("mediation.csv", pd.concat(tables))
     wait_for_all()
 
 

@@ -43,8 +43,8 @@ def settle_plan(study: SweepStudy) -> None:
         InputError: nothing can be swept like this, such as a layer that is not there; or what was to be swept before a
             vector had gone is not what would be now.
     """
-    if study.run.has_plan and not (gone := missing_vectors(study.run)):
-        study.plan = stored_plan(study.run)
+    if study.sweep_run.has_plan and not (gone := missing_vectors(study.sweep_run)):
+        study.plan = stored_plan(study.sweep_run)
     else:
         options, inputs, prompts = study.options, study.inputs, study.prompts
         study.plan = make_plan(
@@ -58,10 +58,11 @@ def settle_plan(study: SweepStudy) -> None:
             n_controls=options.controls or 0,
         )
         now = interventions_table(study.plan.entries())
-        if study.run.has_plan and study.run.interventions().to_json() != now.to_json():
-            raise InputError(f"{study.run.path} lacks {gone[0]}, and it is made otherwise now; restore it from a copy")
+        if study.sweep_run.has_plan and study.sweep_run.interventions().to_json() != now.to_json():
+            path = study.sweep_run.path
+            raise InputError(f"{path} lacks {gone[0]}, and it is made otherwise now; restore it from a copy")
         if is_first_process():
-            save(study.plan, study.run)
+            save(study.plan, study.sweep_run)
         for note in [*study.plan.notes, in_a_sentence(study.plan)]:
             study.notes.tell(note)
     for watcher in study.watchers if is_first_process() else ():

@@ -42,8 +42,8 @@ WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 20
 def sweep_questions(study: SweepStudy) -> None:
     """Ask every question at every magnitude of the intervention under test."""
     ask = partial(answers_along, study.model, [study.intervention], study.prompts, study.plan.magnitudes)
-    study.fill(study.run.parts["sweep"], "sweep", len(study.prompts), ask)
-    if is_first_process() and len(lost := study.run.overflowed()):
+    study.fill(study.sweep_run.parts["sweep"], "sweep", len(study.prompts), ask)
+    if is_first_process() and len(lost := study.sweep_run.overflowed()):
         unsteered = int((lost["magnitude"] == 0).sum())
         study.notes.tell(
             f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype} and "
@@ -55,24 +55,25 @@ def sweep_controls(study: SweepStudy) -> None:
     """Ask every question at the magnitudes of each control."""
     controls = study.plan.controls
     ask = partial(answers_along, study.model, controls, study.prompts, study.plan.magnitudes)
-    study.fill(study.run.parts["controls"], f"{len(controls)} controls", len(study.prompts), ask)
+    study.fill(study.sweep_run.parts["controls"], f"{len(controls)} controls", len(study.prompts), ask)
 
 
 def measure_texts(study: SweepStudy) -> None:
     """What each push does to neutral text where it takes the yes rate to .1 and to .9."""
-    known, settings, passages = study.run.table("texts"), study.run.tables().settings_on_text, load_passages()
+    sweep_run, passages = study.sweep_run, load_passages()
+    known, settings = sweep_run.table("texts"), sweep_run.tables().settings_on_text
     wait_for_all()
     if known is None:
         with progress_bar(len(passages), "neutral text") as advance:
             texts = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
         if process_index() == 0:
-            study.run.write_table("texts", texts)
+            sweep_run.write_table("texts", texts)
     wait_for_all()
 
 
 def ask_instructed(study: SweepStudy) -> None:
     """Ask the unsteered subject to say yes only if it is so sure, level by level; the first process writes."""
-    parts, dial = study.run.parts["instructed"], instructed_threshold()
+    parts, dial = study.sweep_run.parts["instructed"], instructed_threshold()
     done = {float(level) for level in parts.done("level")}
     wait_for_all()
     asked = study.inputs.in_splits(FITTING, TEST)
@@ -90,12 +91,13 @@ def ask_facts(study: SweepStudy) -> None:
     facts = load_facts(study.options.facts, study.options.seed)
     truth, prompts = truth_of(facts), PromptSet.build(study.model, facts, FACT.template)
     ask = partial(answers_along, study.model, [study.intervention], prompts, study.plan.magnitudes)
-    study.fill(study.run.parts["facts"], "facts", len(facts), ask, truth=lambda part: part["question_id"].map(truth))
+    parts = study.sweep_run.parts["facts"]
+    study.fill(parts, "facts", len(facts), ask, truth=lambda part: part["question_id"].map(truth))
 
 
 def ask_reversed(study: SweepStudy) -> None:
     """Ask a few fitting questions as they are and reversed, along the dial and along Yes minus No."""
-    parts, turned = study.run.parts["wordings"], reversed_wording(study.template)
+    parts, turned = study.sweep_run.parts["wordings"], reversed_wording(study.template)
     if turned is None:
         return study.notes.tell(
             f"the prompt {study.template.name!r} has no reversed wording, so that whether the dial is a yes-bias is "
@@ -140,13 +142,13 @@ def write_texts(study: SweepStudy) -> None:
             tables.append(pd.DataFrame(rows).assign(magnitude=magnitude, yes_rate=yes_rate))
             advance(1)
     if is_first_process():
-        study.run.run.write_table(WRITTEN, pd.concat(tables)[["question_id", "yes_rate", "magnitude", "text"]])
+        study.sweep_run.run.write_table(WRITTEN, pd.concat(tables)[["question_id", "yes_rate", "magnitude", "text"]])
     wait_for_all()
 
 
 def write_reasons(study: SweepStudy) -> None:
     """Let the subject reason at settings that the direct sweep places."""
-    options, parts = study.options, study.run.parts["reasoned"]
+    options, parts = study.options, study.sweep_run.parts["reasoned"]
     magnitudes = study.spread(options.reasoned_settings)
     questions = study.inputs.in_splits(FITTING, TEST)
     instrument = reasoned_instrument(study.template, options.reasoned_tokens)
@@ -155,4 +157,4 @@ def write_reasons(study: SweepStudy) -> None:
     with engine_of(options)(study.model):
         study.fill(parts, what, len(questions) * len(magnitudes), ask, done)
         if study.model.writer is not None:
-            study.run.run.record(writer=study.model.writer.told())
+            study.sweep_run.run.record(writer=study.model.writer.told())

@@ -189,7 +189,7 @@ def loads(
 
 def judge_sweep(study: SweepStudy) -> None:
     """Match, judge, report, and say what came out; by the first process."""
-    run, options, panel = study.run, study.options, study.inputs.panel
+    run, options, panel = study.sweep_run, study.options, study.inputs.panel
     if not is_first_process():
         return
     with run.run.stage(JUDGING):

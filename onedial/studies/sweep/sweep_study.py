@@ -42,13 +42,13 @@ class SweepStudy:
     """What the stages share.
 
     Attributes:
-        run: where the tables go. template, prompts: of the questions.
+        sweep_run: where the tables go. template, prompts: of the questions.
         plan: what will be swept; there once `settle_plan` has been at work.
         watchers: this process's logs elsewhere.
     """
 
     options: SweepOptions
-    run: SweepRun
+    sweep_run: SweepRun
     model: OpenModel
     inputs: ExperimentInputs
     template: PromptTemplate
@@ -82,21 +82,21 @@ class SweepStudy:
         return self.plan.intervention
 
     @cached_property
-    def swept(self) -> pd.DataFrame:
+    def answers(self) -> pd.DataFrame:
         """The finished sweep of the intervention under test, as it was kept."""
-        return self.run.sweep()
+        return self.sweep_run.sweep()
 
     @property
     def unsteered(self) -> pd.DataFrame:
         """Question id -> margin and mass without a push."""
-        return self.swept[self.swept["magnitude"] == 0].set_index("question_id")
+        return self.answers[self.answers["magnitude"] == 0].set_index("question_id")
 
     def settings_at(self, wanted: Sequence[float]) -> pd.DataFrame:
         """The magnitudes at which the fitting questions' yes rates are nearest to these, with the rates there, as
         `magnitudes.settings_at`.
         """
-        fitting = self.swept["question_id"].isin(set(self.inputs.ids(FITTING)))
-        return settings_at(self.swept[fitting], wanted, within=NEAR_ENOUGH)
+        fitting = self.answers["question_id"].isin(set(self.inputs.ids(FITTING)))
+        return settings_at(self.answers[fitting], wanted, within=NEAR_ENOUGH)
 
     def spread(self, n_settings: int) -> list[float]:
         """0 and magnitudes at which the yes rates lie evenly between .1 and .9; fewer where two rates have the same."""
@@ -130,8 +130,8 @@ def watch_sweep(study: SweepStudy, mode: str) -> None:
     """Mirror the study to W&B from now on, unless the mode is off; it ends with the run."""
     if mode == "off" or (is_split() and not is_first_process()):
         return
-    with study.run.run.withdrawn_if_refused():
-        mirror = WandbRun(study.run.run, mode, "sweep", process_index(), process_count())
-    study.watchers.append(SweepWatcher(study.run, mirror, leads=process_index() == 0))
-    study.run.run.watched_by(study.watchers[-1])
+    with study.sweep_run.run.withdrawn_if_refused():
+        mirror = WandbRun(study.sweep_run.run, mode, "sweep", process_index(), process_count())
+    study.watchers.append(SweepWatcher(study.sweep_run, mirror, leads=process_index() == 0))
+    study.sweep_run.run.watched_by(study.watchers[-1])
     say(mirror.where())

@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from onedial.asking.yes_no import is_read
+from onedial.asking.sweep_tables import margins_by
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import noticed
@@ -60,8 +60,13 @@ _SHRINK = 5.0
 Scores = Callable[[Case], np.ndarray | None]
 
 
+def same_for_all(scores: np.ndarray, case: Case) -> np.ndarray:
+    """One order of the questions, for each target."""
+    return np.repeat(scores[:, None], case.given.shape[1], axis=1)
+
+
 def _unsteered(case: Case) -> np.ndarray:
-    return np.repeat(case.unsteered_margins[:, None], case.given.shape[1], axis=1)
+    return same_for_all(case.unsteered_margins, case)
 
 
 def _level(case: Case) -> np.ndarray | None:
@@ -77,7 +82,7 @@ def turned_as_others_answer(scores: np.ndarray, case: Case) -> np.ndarray:
     Returns:
         question x target; nan for a target where fewer than three questions tell.
     """
-    scores_of_each = _nothing(case)
+    scores_of_each = no_scores(case)
     for targets, mean in others_means(case):
         known = (case.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
         if known.sum() > 2:
@@ -98,7 +103,7 @@ def others_means(case: Case) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _text(case: Case) -> np.ndarray:
-    return _ridge_on_own(case, text_features(case.texts)) if case.texts else _nothing(case)
+    return _ridge_on_own(case, text_features(case.texts)) if case.texts else no_scores(case)
 
 
 def _ridge_on_own(case: Case, features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
@@ -107,13 +112,13 @@ def _ridge_on_own(case: Case, features: np.ndarray | sparse.csr_matrix) -> np.nd
 
 def _text_from_others(case: Case) -> np.ndarray:
     if not case.texts:
-        return _nothing(case)
+        return no_scores(case)
     return ridge_scores(text_features(case.texts), _mean_of_others(case), case.splits != TEST)
 
 
 def _mean_of_others(case: Case) -> np.ndarray:
     """The same for all targets of a base model: the mean answer of the other base models."""
-    scores = _nothing(case)
+    scores = no_scores(case)
     for targets, mean in others_means(case):
         scores[:, targets] = mean[:, None]
     return scores
@@ -122,8 +127,8 @@ def _mean_of_others(case: Case) -> np.ndarray:
 def topic_means(case: Case) -> np.ndarray:
     """The target's yes rate in each topic outside the test split, a fitting question's own answer included."""
     if len(set(case.topics)) < 2:
-        return _nothing(case)
-    scores = _nothing(case)
+        return no_scores(case)
+    scores = no_scores(case)
     for target, given in enumerate(case.given.T):
         known = (case.splits != TEST) & ~np.isnan(given)
         if not known.any():
@@ -136,7 +141,7 @@ def topic_means(case: Case) -> np.ndarray:
 
 
 def _shared_difficulty(case: Case) -> np.ndarray:
-    scores = _nothing(case)
+    scores = no_scores(case)
     for model in np.unique(case.models):
         targets = case.models == model
         try:
@@ -152,7 +157,7 @@ def _shared_difficulty(case: Case) -> np.ndarray:
 def _instructed(case: Case) -> np.ndarray | None:
     if case.instructed is None:
         return None
-    scores = _nothing(case)
+    scores = no_scores(case)
     fitting, margins = case.splits == FITTING, case.instructed
     for target, given in enumerate(case.given.T):
         both = fitting[:, None] & ~np.isnan(margins) & ~np.isnan(given)[:, None]
@@ -165,7 +170,8 @@ def _instructed(case: Case) -> np.ndarray | None:
     return scores
 
 
-def _nothing(case: Case) -> np.ndarray:
+def no_scores(case: Case) -> np.ndarray:
+    """Question x target, nan: nothing is said of any."""
     return np.full(case.given.shape, np.nan)
 
 
@@ -305,6 +311,5 @@ def instructed_margins(
     """Question x level, without an instruction first; nan where unread, and where a question was not asked so."""
     if instructed is None or instructed.empty:
         return None
-    read = instructed.assign(margin=instructed["margin"].where(is_read(instructed["mass"])))
-    margins = read.pivot(index="question_id", columns="level", values="margin").reindex(questions).to_numpy(float)
+    margins = margins_by(instructed, "level").reindex(questions).to_numpy(float)
     return np.column_stack([np.where(np.isnan(margins).all(axis=1), np.nan, unsteered), margins])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onedial.asking.yes_no import is_read
+from onedial.asking.sweep_tables import margins_by
 from onedial.panels.splits import EXTRACTION
 from onedial.stats.estimate import Estimate, estimate
 from onedial.stats.resampling import resampled_weights
@@ -54,10 +54,7 @@ def facts_result(case: Case) -> FactsResult | None:
     truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
     own_rates, _ = rates(case.answers[case.splits != EXTRACTION])
     low, high = _between(own_rates, used)
-    margins = facts.assign(margin=facts["margin"].where(is_read(facts["mass"]))).pivot(
-        index="question_id", columns="magnitude", values="margin"
-    )
-    margins = margins.reindex(columns=case.magnitudes[used])
+    margins = margins_by(facts).reindex(columns=case.magnitudes[used])
     values, right = margins.to_numpy(float), truth.reindex(margins.index).to_numpy(float)[:, None]
     answers = np.where(np.isnan(values), np.nan, (values > 0).astype(float))
     correct = np.where(np.isnan(answers), np.nan, (answers == right).astype(float))

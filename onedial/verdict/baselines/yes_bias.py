@@ -25,8 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from onedial.asking.sweep_tables import AS_ASKED, REVERSED_WORDING
-from onedial.asking.yes_no import is_read
+from onedial.asking.sweep_tables import AS_ASKED, REVERSED_WORDING, margins_by
 from onedial.stats.agreement import interval
 from onedial.stats.estimate import Estimate
 from onedial.stats.resampling import N_RESAMPLES, resampled_weights
@@ -132,7 +131,7 @@ def split_margin(
 def _slopes(
     table: pd.DataFrame, norms_per_unit: float, facts: pd.DataFrame | None, n_bootstrap: int, seed: int
 ) -> Slopes:
-    asked, turned = (_margins(table[table["wording"] == wording]) for wording in (AS_ASKED, REVERSED_WORDING))
+    asked, turned = (margins_by(table[table["wording"] == wording]) for wording in (AS_ASKED, REVERSED_WORDING))
     turned = turned.reindex(index=asked.index, columns=asked.columns)
     rates = (asked > 0).where(asked.notna()).mean()
     settings = asked.columns.to_numpy(float)
@@ -140,18 +139,12 @@ def _slopes(
     low, high = sorted(float(settings[each.argmin()]) for each in far)
     both = np.column_stack([_slope(each, low, high) for each in (asked, turned)]) / norms_per_unit
     kept = np.isfinite(both).all(axis=1)
-    of_facts = np.empty(0) if facts is None else _slope(_margins(facts), low, high) / norms_per_unit
+    of_facts = np.empty(0) if facts is None else _slope(margins_by(facts), low, high) / norms_per_unit
     of_facts = of_facts[np.isfinite(of_facts)]
     unsteered = np.column_stack([asked[0.0], turned[0.0]])[kept]
     n_settings = int(((settings >= low) & (settings <= high)).sum())
     numbers = _numbers(both[kept], unsteered, of_facts, n_bootstrap, seed)
     return Slopes(int(kept.sum()), int((~kept).sum()), n_settings, low, high, **numbers)
-
-
-def _margins(table: pd.DataFrame) -> pd.DataFrame:
-    """Question x magnitude; nan where the answer was not read."""
-    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
-    return read.pivot(index="question_id", columns="magnitude", values="margin")
 
 
 def _slope(margins: pd.DataFrame, low: float, high: float) -> np.ndarray:

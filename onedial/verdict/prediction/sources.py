@@ -25,7 +25,9 @@ from onedial.verdict.baselines.baselines import (
     BASELINES,
     LEVEL_LABEL,
     MEAN,
+    no_scores,
     others_means,
+    same_for_all,
     scores_of,
     topic_means,
     turned_as_others_answer,
@@ -49,22 +51,18 @@ def known_of_targets(case: Case) -> Case:
     return case.knowing(np.where((case.splits == EXTRACTION)[:, None], np.nan, case.given))
 
 
-def _same_for_all(scores: np.ndarray, case: Case) -> np.ndarray:
-    return np.repeat(scores[:, None], case.given.shape[1], axis=1)
-
-
 def _dial(case: Case) -> np.ndarray:
-    return _same_for_all(case.dial.ease, case)
+    return same_for_all(case.dial.ease, case)
 
 
 def _length(case: Case) -> np.ndarray:
     lengths = np.array([len(text) for text in case.texts], dtype=float)
-    return turned_as_others_answer(lengths, case) if case.texts else _nothing(case)
+    return turned_as_others_answer(lengths, case) if case.texts else no_scores(case)
 
 
 def _topics_of_others(case: Case) -> np.ndarray:
     topics = case.topics.astype(str)
-    scores = _nothing(case)
+    scores = no_scores(case)
     if len(set(topics)) < 2:
         return scores
     for targets, mean in others_means(case):
@@ -89,7 +87,7 @@ def _topic_means(case: Case) -> np.ndarray:
 
 
 def _own_framings(case: Case) -> np.ndarray:
-    means = _nothing(case)
+    means = no_scores(case)
     answers, models = case.given, case.models
     for target, model in enumerate(models):
         same = (models == model) & (np.arange(len(models)) != target)
@@ -102,10 +100,6 @@ def _mean(answers: np.ndarray) -> np.ndarray:
     known = ~np.isnan(answers)
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(answers).sum(axis=1) / known.sum(axis=1)
-
-
-def _nothing(case: Case) -> np.ndarray:
-    return np.full(case.given.shape, np.nan)
 
 
 @dataclass(frozen=True)
@@ -135,6 +129,6 @@ def _of_baseline(name: str) -> Source:
 
     def scores(case: Case) -> np.ndarray:
         made = scores_of(name, known_of_targets(case) if baseline.own_answers else case)
-        return _nothing(case) if made is None else made
+        return no_scores(case) if made is None else made
 
     return Source(scores, baseline.own_answers)
