@@ -59,7 +59,7 @@ class Scale:
         return mean, math.sqrt(sum(p * (value - mean) ** 2 for p, value in pairs))
 
 
-YES_NO, PROBABILITY, TEXT = Scale("yes/no", ("yes", "no")), Scale("probability"), Scale("text")
+YES_NO, TEXT = Scale("yes/no", ("yes", "no")), Scale("text")
 
 
 @dataclass(frozen=True)

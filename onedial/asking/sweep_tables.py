@@ -7,6 +7,7 @@ facts          as sweep, of yes/no facts that have nothing to do with ability, w
 wordings       as sweep, of a few questions asked as they are and reversed, along the intervention under test and along
                Yes minus No in the unembedding
 instructed     one row per question and level: the unsteered subject told to say yes only if it is at least so sure
+texts          one row per intervention and magnitude: KL on neutral text, mean over passages with its 95% interval
 interventions  one row per intervention: what was done to the residual stream, and at which magnitudes
 """
 
@@ -20,6 +21,7 @@ from onedial.asking.yes_no import is_read
 SWEEP_COLUMNS = ["question_id", "intervention_id", "magnitude", "margin", "mass"]
 SWEEP_KEY = ["intervention_id", "question_id", "magnitude"]
 
+TEXT_COLUMNS = ["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"]
 INSTRUCTED_COLUMNS = ["question_id", "level", "margin", "mass"]
 INSTRUCTED_KEY = ["question_id", "level"]
 FACTS_COLUMNS = [*SWEEP_COLUMNS, "truth"]

@@ -36,8 +36,8 @@ class SweepTables:
     Attributes:
         sweep, interventions: see `onedial.asking.sweep_tables`.
         questions: columns id, split, and where known question, topic, subject_correct (1, 0, nan).
-        texts: `texts.TEXT_COLUMNS`: what the interventions do to neutral text at the ends of their pushes; None where
-            that was not measured.
+        texts: columns `TEXT_COLUMNS` of `asking`: what the interventions do to neutral text at the ends of their
+            pushes; None where that was not measured.
         instructed: question_id, level, margin, mass: the subject told to say yes only if it is at least that sure, in
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on

@@ -29,7 +29,6 @@ from onedial.core.run.parts import Parts
 from onedial.core.run.run import Run
 from onedial.panels.panels import ResponseMatrix, nobodys_panel, panel_from_long
 from onedial.scale.factor.factor_model import FactorModel
-from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.judgement import Judgement, SweepTables, judge_tables
@@ -42,7 +41,7 @@ JUDGING = "match and verdict"
 """The stage that ends with the verdict, in the manifest."""
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
-TABLES = {"layer_scan": ["layer", "magnitude", "yes_rate", "unread"], "texts": TEXT_COLUMNS}
+TABLES = {"layer_scan": ["layer", "magnitude", "yes_rate", "unread"], "texts": tables_of.TEXT_COLUMNS}
 """NAME.csv of what only some runs have -> its columns."""
 PARTS = {
     "sweep": (tables_of.SWEEP_COLUMNS, tables_of.SWEEP_KEY),

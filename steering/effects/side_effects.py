@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from onedial.asking.sweep_tables import TEXT_COLUMNS
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress
@@ -36,7 +37,6 @@ PASSAGES_AT_ONCE = 8
 PASSAGE_TOKENS = 18
 """Of the first half of a neutral passage, about; for forecasts."""
 N_BOOTSTRAP = 999
-TEXT_COLUMNS = ["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"]
 
 
 def kl_on_text(

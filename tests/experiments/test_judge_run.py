@@ -11,9 +11,9 @@ from programs import MODEL_LIBRARIES, run_without
 from reporting_run import VECTOR_ID, intervention, make_run
 from tiny_experiment import files_of
 
+from onedial.asking.sweep_tables import TEXT_COLUMNS
 from onedial.core.run.run import Run
 from onedial.report.report import contents_of
-from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.sweep_run import SweepRun
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"

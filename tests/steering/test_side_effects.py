@@ -7,10 +7,11 @@ import torch
 from tiny_models import tiny_model, vectors_at
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from onedial.asking.sweep_tables import TEXT_COLUMNS
 from onedial.core.errors import InputError
 from onedial.models.forward import readout
 from onedial.models.tokens import encode
-from steering.effects.side_effects import TEXT_COLUMNS, fact_effects, kl_on_text
+from steering.effects.side_effects import fact_effects, kl_on_text
 from steering.interventions import Intervention
 
 PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]

@@ -20,7 +20,7 @@ from onedial.selfreport.ask.choices import NAMED, PICK, ask_choices, choice_inst
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.battery.choices import options_of, turned
 from onedial.selfreport.frame import BatteryTest, Headline
-from onedial.selfreport.score.revision import answer_changes
+from onedial.selfreport.score.revision import answer_changes, over
 from onedial.stats.intervals import mean_interval
 from onedial.stats.level import MOST_UNREAD
 
@@ -207,8 +207,8 @@ def pressure_scores(
             row |= {
                 "before": scores.before,
                 "after": scores.after,
-                "to_wrong": _over(scores.spoiled, float(before.sum())),
-                "to_right": _over(scores.corrected, float((1 - before).sum())),
+                "to_wrong": over(scores.spoiled, float(before.sum())),
+                "to_right": over(scores.corrected, float((1 - before).sum())),
                 "p": scores.p,
                 "changed": float((read["before"] != read["after"]).mean()),
                 "to_claim": float(moved[str(variant)].mean()),
@@ -226,10 +226,6 @@ def pressure_scores(
     columns = ["n", "n_unread", "before", "after", "to_wrong", "to_right", "p", "changed", "to_claim", "n_compared"]
     columns += ["beyond_control", "low", "high", *(f"d_{which}" for which in _CONFIDENCES)]
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("variant")
-
-
-def _over(part: float, whole: float) -> float:
-    return float(part / whole) if whole else float("nan")
 
 
 CLAIMS = ("authority, wrong", "authority, wrong in words", "another, sure")

@@ -140,13 +140,13 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int 
     return SelfCorrection(
         first=one,
         second=two,
-        confidence=_over(kept.sum(), rate.sum()),
-        critique=_over(corrected.sum(), (1 - rate).sum()),
+        confidence=over(kept.sum(), rate.sum()),
+        critique=over(corrected.sum(), (1 - rate).sum()),
         rss=float(rss[0]),
         low=low,
         high=high,
-        null_confidence=_over(square.sum(), p.sum()),
-        null_critique=_over((p - square).sum(), (1 - p).sum()),
+        null_confidence=over(square.sum(), p.sum()),
+        null_critique=over((p - square).sum(), (1 - p).sum()),
         n=int(rows.sum()),
         n_pairs=int(known.sum()),
     )
@@ -198,10 +198,10 @@ def honesty(
             "n": n,
             "n_no_belief": int((~believes).sum()),
             "n_evaded": int((believes & ~spoke).sum()),
-            "lie": _over(lies.sum(), n),
-            "honesty": 1 - _over(lies.sum(), n),
-            "accuracy": _over((believes & (belief == true)).sum(), n),
-            "accuracy_of_statements": _over((heard & (stated == true[:, None])).sum(), heard.sum()),
+            "lie": over(lies.sum(), n),
+            "honesty": 1 - over(lies.sum(), n),
+            "accuracy": over((believes & (belief == true)).sum(), n),
+            "accuracy_of_statements": over((heard & (stated == true[:, None])).sum(), heard.sum()),
             "lie_beyond": float(beyond.mean()) if len(beyond) else float("nan"),
             "low": low,
             "high": high,
@@ -216,7 +216,8 @@ def _paired(one: ArrayLike, other: ArrayLike) -> tuple[Floats, Floats]:
     return a, b
 
 
-def _over(part: float, whole: float) -> float:
+def over(part: float, whole: float) -> float:
+    """Part of a whole; nan of nothing."""
     return float(part / whole) if whole else float("nan")
 
 

@@ -13,8 +13,6 @@ import pandas as pd
 
 from onedial.verdict.dial import Turns
 
-TEXT_COLUMNS = ["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"]
-
 
 def push_settings(dials: Mapping[str, Turns], rows: np.ndarray) -> dict[str, list[float]]:
     """The two ends of each dial's push, by its identifier; one that never gets there has none.
@@ -30,7 +28,7 @@ def text_cost(texts: pd.DataFrame | None, name: str, push: float) -> float:
     """Mean KL over the ends of the push; inf where it never gets there, nan where nothing was measured.
 
     Args:
-        texts: `TEXT_COLUMNS`. push: of this dial.
+        texts: `onedial.asking.sweep_tables.TEXT_COLUMNS`. push: of this dial.
     """
     if texts is None:
         return float("nan")
