@@ -37,7 +37,7 @@ class Write:
 
 
 def read_yaml(path: Path, what: str = "file") -> Any:
-    """The plain values of a YAML file.
+    """Read the plain values of a YAML file.
 
     Raises:
         InputError: no such file, or no YAML; what stands in it is not repeated, since it may be a secret.
@@ -57,7 +57,7 @@ def read_yaml(path: Path, what: str = "file") -> Any:
 
 
 def checked(kind: type[T], content: Any, place: str, of: str = "", elsewhere: Mapping[str, str] | None = None) -> T:
-    """The values of a file as an object of a dataclass.
+    """Check the values of a file, and make an object of a dataclass of them.
 
     Args:
         kind: its fields may be `Annotated` with what pydantic checks, and with `Write`.

@@ -37,7 +37,7 @@ def says_how(function: F) -> F:
 
 
 def _example(function: Callable[..., Any]) -> str:
-    """The first call of it in its docstring; without any, its signature."""
+    """Find the first call of a function in its docstring; without any, its signature."""
     examples = re.sub(r"^ *(>>>|\.\.\.) ", "", function.__doc__ or "", flags=re.MULTILINE)
     parts = re.split(rf"((?:[\w.]+\([^()]*\))*[\w.]*\b{function.__name__}\()", examples, maxsplit=1)
     depth = 1

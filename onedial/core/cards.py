@@ -10,7 +10,7 @@ LONGEST = 60
 
 
 def one_line(instance: Any) -> str:
-    """A dataclass in one line, for `__repr__ = one_line`: tensors and tables by their shape, long fields by their size.
+    """Show a dataclass in one line, for `__repr__ = one_line`: tables by their shape, long fields by their size.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -30,7 +30,7 @@ def one_line(instance: Any) -> str:
 
 
 def _shortly(value: Any) -> str:
-    """A value where it is short, else its kind and size; arrays and tables always by their shape."""
+    """Write a value where it is short, else its kind and size; arrays and tables always by their shape."""
     kind = type(value).__name__
     if getattr(value, "shape", ()):
         dtype = getattr(value, "dtype", None)  # a table has one for each column
@@ -47,7 +47,7 @@ def _shortly(value: Any) -> str:
 
 
 def html_card(heading: str, rows: Mapping[str, Any], below: str = "") -> str:
-    """HTML for a `_repr_html_`: colours are the notebook's own, so that it can be read in light and dark.
+    """Write HTML for a `_repr_html_`: colours are the notebook's own, so that it can be read in light and dark.
 
     Args:
         rows: name -> value, shown as text; a None leaves its row out.

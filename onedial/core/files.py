@@ -17,7 +17,7 @@ APPLICATION = "onedial"
 
 
 def cache_dir() -> Path:
-    """The user's cache of converted models: `$XDG_CACHE_HOME/onedial`, by default `~/.cache/onedial`."""
+    """Name the user's cache of converted models: `$XDG_CACHE_HOME/onedial`, by default `~/.cache/onedial`."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / APPLICATION
 
@@ -63,7 +63,7 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def json_value(text: str | bytes) -> Any:
-    """What JSON holds, from a file of somebody else's.
+    """Parse JSON of a file that somebody else wrote.
 
     Raises:
         json.JSONDecodeError: it is none, is nested too deeply, or holds a number that is too long.
@@ -78,7 +78,7 @@ def json_value(text: str | bytes) -> Any:
 
 
 def parsed_yaml(text: str) -> Any:
-    """The plain values of a YAML text; tags that would build anything else are refused.
+    """Parse a YAML text into plain values; tags that would build anything else are refused.
 
     >>> parsed_yaml("models: [a, b]")
     {'models': ['a', 'b']}
@@ -93,7 +93,7 @@ def parsed_yaml(text: str) -> Any:
 
 
 def packaged_yaml(package: str, name: str) -> Any:
-    """What a YAML file of ours beside the modules of a package holds.
+    """Read a YAML file of ours that lies beside the modules of a package.
 
     >>> packaged_yaml("onedial.asking", "texts.yaml")["openings"]["neutral"]
     ''
@@ -102,7 +102,7 @@ def packaged_yaml(package: str, name: str) -> Any:
 
 
 def packaged_rows(package: str, name: str) -> list[dict[str, str]]:
-    """The rows of a CSV file of ours beside the modules of a package."""
+    """Read the rows of a CSV file of ours that lies beside the modules of a package."""
     return list(csv.DictReader(resources.files(package).joinpath(name).read_text(encoding="utf-8").splitlines()))
 
 
@@ -112,12 +112,12 @@ def write_json(path: Path | str, value: Any) -> None:
 
 
 def sha256_of_text(text: str) -> str:
-    """Hexadecimal SHA-256 of the UTF-8 text."""
+    """Compute the hexadecimal SHA-256 of the UTF-8 text."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def sha256_of_file(path: Path | str) -> str:
-    """Hexadecimal SHA-256 of a file's bytes."""
+    """Compute the hexadecimal SHA-256 of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -43,14 +43,14 @@ def leave_undone(text: str) -> None:
 
 @contextmanager
 def counting_undone() -> Iterator[list[str]]:
-    """What is left undone while the context lasts, sentence by sentence as it comes."""
+    """Yield a list into which every sentence about work left undone comes while the context lasts."""
     _UNDONE.clear()
     yield _UNDONE
 
 
 @contextmanager
 def noticed(tell: Callable[[str], None]) -> Iterator[None]:
-    """While the context lasts, `tell` gets the text of every notice at once; other warnings go where they went."""
+    """Give `tell` the text of every notice while the context lasts; other warnings go where they went."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", Notice)
         show = warnings.showwarning

@@ -55,7 +55,7 @@ class Declared:
     may_change: bool = False
 
     def fault(self, value: Any) -> str | None:
-        """What to give instead of this value; None where it may be."""
+        """Say what to give instead of this value; None where it may be."""
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int | float) and not isinstance(number, bool) and not self._within(number):
                 return f"give a number {self.bounds()}"
@@ -76,7 +76,7 @@ class Declared:
         )
 
     def bounds(self) -> str:
-        """Where a number must lie, in words."""
+        """Say where a number must lie."""
         low = f"from {self.at_least:g}" if self.at_least is not None else ""
         low = f"above {self.above:g}" if self.above is not None else low
         high = f"to {self.at_most:g}" if self.at_most is not None else ""
@@ -87,7 +87,7 @@ class Declared:
 
 
 def option(default: Any, help: str, *, positional: bool = False, **declared: Any) -> Any:
-    """A field of a program's options.
+    """Declare a field of a program's options.
 
     Args:
         default: its value where none is given; `...` where one must be.
@@ -131,7 +131,7 @@ class Options:
         """Raise InputError for what the declarations cannot say; cheap, and without a model."""
 
     def settled(self) -> Self:
-        """The same with what other options or files decide filled in; asked for once, by `parse_options`."""
+        """Fill in what other options or files decide; asked for once, by `parse_options`."""
         return self
 
 
@@ -166,7 +166,7 @@ def declared(options: type[Options] | Options) -> dict[str, tuple[Field[Any], De
 
 
 def flag(name: str) -> str:
-    """How an option is written on the command line."""
+    """Write the name of an option as on the command line."""
     return f"--{name.replace('_', '-').rstrip('-')}"
 
 
@@ -227,7 +227,7 @@ def _keys(module: str, name: str) -> list[str]:
 
 
 def _written_keys(module: str, name: str) -> list[str] | None:
-    """The keys as they stand in the source; None where more than words stands there."""
+    """Read the keys as they stand in the source; None where more than words stands there."""
     place = Path(__file__).parents[2].joinpath(*module.split("."))
     source = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     for node in ast.parse(source.read_text("utf-8")).body:
@@ -249,7 +249,7 @@ def parse_options(
     arguments: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The options from command line over `--config` file over defaults, checked and settled.
+    """Read the options from command line over `--config` file over defaults, checked and settled.
 
     Args:
         arguments: by default those of this process. name: of the program; by default that of the process.
@@ -290,13 +290,13 @@ def parse_options(
 
 
 def _of_file(options: type[Options], name: str, value: Any) -> Any:
-    """The value of a positional option in a file, which cyclopts does not read from there."""
+    """Convert the value of a positional option in a file, which cyclopts does not read from there."""
     kind, many = _kind(declared(options)[name][0].type)
     return tuple(kind(each) for each in value) if many else kind(value)
 
 
 def application(options: type[Options], name: str, stored: Collection[str] = ()) -> tuple[Any, Callable[..., None]]:
-    """The cyclopts application that reads a program's options, prints or writes their help; and what it calls.
+    """Make the cyclopts application that reads a program's options or prints their help; and what it calls.
 
     Args:
         stored: options that a file gives; a positional one among them may be left out.
@@ -309,7 +309,7 @@ def application(options: type[Options], name: str, stored: Collection[str] = ())
     groups = {title: Group(title, sort_key=place) for place, title in enumerate(headings)}
 
     def take(*_: Any, **__: Any) -> None:
-        """What cyclopts would call with the values; its parameters are the fields."""
+        """Receive the values from cyclopts; the fields are its parameters."""
 
     parameters = []
     for spec, declaration in declared(options).values():
@@ -351,12 +351,12 @@ def _once_wrapped() -> Any:
 
 
 def _home(options: type[Options], name: str) -> type[Options]:
-    """The class that declares an option."""
+    """Find the class that declares an option."""
     return next(cls for cls in options.__mro__ if name in inspect.get_annotations(cls))
 
 
 def _parameter(spec: Field[Any], declaration: Declared, group: Any) -> Any:
-    """How cyclopts reads a field, and shows it."""
+    """Say how cyclopts reads a field, and shows it."""
     from cyclopts import Parameter
 
     kind, many = _kind(spec.type)
@@ -386,7 +386,7 @@ def _parameter(spec: Field[Any], declaration: Declared, group: Any) -> Any:
 
 
 def _kind(annotation: Any) -> tuple[Any, bool]:
-    """The type of a value, and whether there are several of it.
+    """Find the type of a value, and whether there are several of it.
 
     >>> _kind(tuple[int, ...]), _kind(str | None)
     ((<class 'int'>, True), (<class 'str'>, False))
@@ -410,7 +410,7 @@ def _converter(kind: Any, declaration: Declared) -> Callable[[Any, Sequence[Any]
 
 
 def between_commas(given: str, known: Sequence[str] = ()) -> list[str]:
-    """The longest known name at each place, which may hold a comma itself, else what stands before the next comma.
+    """Split at commas, but keep a known name whole that holds one itself.
 
     >>> between_commas("P(IK),stands by it, doubted", ["P(IK)", "stands by it, doubted"])
     ['P(IK)', 'stands by it, doubted']
@@ -425,13 +425,13 @@ def between_commas(given: str, known: Sequence[str] = ()) -> list[str]:
 
 
 def _values_of(name: str, given: Sequence[str]) -> list[str]:
-    """What stands behind every `--name VALUE` and `--name=VALUE`."""
+    """List what stands behind every `--name VALUE` and `--name=VALUE`."""
     apart = [value for word, value in pairwise(given) if word == name]
     return apart + [word.split("=", 1)[1] for word in given if word.startswith(f"{name}=")]
 
 
 def version() -> str:
-    """Of this package."""
+    """Return the version of this package."""
     try:
         return importlib.metadata.version("onedial")
     except importlib.metadata.PackageNotFoundError:
@@ -442,7 +442,7 @@ def version() -> str:
 
 
 def configuration_of(options: Options) -> dict[str, Any]:
-    """The options that make a run's configuration."""
+    """Collect the options that make a run's configuration."""
     return {
         name: getattr(options, name)
         for name, (spec, declaration) in declared(options).items()
@@ -451,12 +451,12 @@ def configuration_of(options: Options) -> dict[str, Any]:
 
 
 def changeable(options: Options) -> set[str]:
-    """The options with another value of which a run may go on."""
+    """List the options that may have another value when a run goes on."""
     return {name for name, (_, declaration) in declared(options).items() if declaration.may_change}
 
 
 def read_config(path: str, options: type[Options]) -> dict[str, Any]:
-    """Options from a YAML file, by their names with underscores; the file may write - for _.
+    """Read options from a YAML file, by their names with underscores; the file may write - for _.
 
     Raises:
         InputError: no such file, no YAML, an unknown option.

@@ -12,7 +12,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any, *, infinities: bool = False) -> Any:
-    """Mappings with text keys, lists, texts, numbers, booleans and None.
+    """Turn a value into mappings with text keys, lists, texts, numbers, booleans and None.
 
     Paths become text, tuples and arrays lists, sets sorted lists, numpy's numbers Python's; nan becomes None.
 
@@ -42,7 +42,7 @@ def plain(value: Any, *, infinities: bool = False) -> Any:
 
 
 def from_plain(kind: Any, value: Any) -> Any:
-    """What `plain` was made of, by its annotations: dataclasses, their lists, dictionaries and optional parts.
+    """Rebuild what `plain` was made of, by annotations: dataclasses, their lists, dictionaries and optional parts.
 
     Args:
         kind: the class or annotation. value: as it stands in a file; None where a number is expected is nan.
@@ -69,7 +69,7 @@ def from_plain(kind: Any, value: Any) -> Any:
 
 
 def whole_characters(value: Any) -> Any:
-    """The same values, with U+FFFD for each half of a character, which no file can hold.
+    """Put U+FFFD in the place of each half of a character, which no file can hold.
 
     >>> whole_characters({"said": ["Ye\\ud800", 1]})
     {'said': ['Ye\ufffd', 1]}

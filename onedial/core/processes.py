@@ -13,5 +13,5 @@ def is_first_process() -> bool:
 
 
 def process_number() -> int:
-    """Which of those that were started together this is, from 0."""
+    """Return the number of this process among those that were started together, from 0."""
     return int(os.environ.get("RANK", "0"))

@@ -18,13 +18,13 @@ def say(text: str) -> None:
 
 
 def what_is_done() -> str:
-    """What this process is doing, in words; empty where nothing was said of it."""
+    """Say what this process is doing; empty where nothing was said of it."""
     return _DOING[-1]() if _DOING else ""
 
 
 @contextmanager
 def at_work(what: str | Callable[[], str], announce: bool = True, after: float = 0.0) -> Iterator[None]:
-    """While it lasts, `what` is being done: said on stderr at the beginning, and by `what_is_done` later.
+    """Announce work on stderr at the beginning, and let `what_is_done` name it while the context lasts.
 
     Args:
         what: in words, or what gives them, such as with a count.

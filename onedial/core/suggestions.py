@@ -8,7 +8,7 @@ from onedial.core.errors import InputError
 
 
 def nearest(given: str, known: Iterable[str]) -> str | None:
-    """The known name that is spelt most like the given one, whatever the case; None where none is near.
+    """Find the known name that is spelt most like the given one, whatever the case; None where none is near.
 
     >>> nearest("embeded", ["embedded", "frontier"])
     'embedded'
@@ -19,7 +19,7 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """`; did you mean 'embedded'?` to put behind the name that came, or nothing where no known name is near."""
+    """Write `; did you mean 'embedded'?` to put behind the name that came, or nothing where no known name is near."""
     name = nearest(given, known)
     return "" if name is None else f"; did you mean {name!r}?"
 

@@ -25,7 +25,7 @@ def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
 
 
 def _costs(table: pd.DataFrame, stored: Stored) -> Drawing:
-    """KL on neutral text along the yes rates, of the best dials that push."""
+    """Draw KL on neutral text along the yes rates, of the best dials that push."""
     rates = stored["rates"]
     pushed = set(rates.loc[rates["kl"].notna(), "dial"])
     best = table[table.index.isin(pushed - {CUT})].sort_values("order_gain", ascending=False, na_position="last")
@@ -40,7 +40,7 @@ def _costs(table: pd.DataFrame, stored: Stored) -> Drawing:
 
 
 def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
-    """Cosines between the directions at the layer of the dials."""
+    """Draw cosines between the directions at the layer of the dials."""
     layer = int(stored.run.read_json("layer.json")["layer"])
     rows = table[table["layer"] == layer]
     names = list(dict.fromkeys(rows["method"]))
@@ -59,7 +59,7 @@ def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
 
 
 def _not_compared(table: pd.DataFrame, _: Stored) -> list[str]:
-    """Why a dial has no number."""
+    """Say why a dial has no number."""
     return [
         WORDS["dials"]["without" if row["n_rates"] else "void" if row["n_void"] else "never"].format(name=name)
         for name, row in table.iterrows()
@@ -68,7 +68,7 @@ def _not_compared(table: pd.DataFrame, _: Stored) -> list[str]:
 
 
 def _measured(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
-    """Dial by dial the rates that it reaches."""
+    """List dial by dial the rates that it reaches."""
     return table[table["reached"].astype(bool)].set_index("dial")
 
 

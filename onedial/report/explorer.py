@@ -28,7 +28,7 @@ _SIGNS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "
 
 
 def explorer_of(contents: Contents, most: int = MOST_CHARACTERS) -> Explorer:
-    """The run's tables for the explorer.
+    """Collect the run's tables for the explorer.
 
     Args:
         most: characters of JSON; the tables are thinned down to it, which the explorer's note then says.
@@ -51,7 +51,7 @@ def explorer_of(contents: Contents, most: int = MOST_CHARACTERS) -> Explorer:
 
 
 def script_json(value: Any) -> str:
-    """JSON that stays text inside a script element: no tag, comment or line separator can be read out of it."""
+    """Write JSON that stays text inside a script element: no tag, comment or line separator can be read out of it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign, escaped in _SIGNS.items():
         text = text.replace(sign, escaped)
@@ -59,7 +59,7 @@ def script_json(value: Any) -> str:
 
 
 def hundredths(margin: float) -> int | None:
-    """A margin in hundredths, None where it is nan; rounding never turns a yes (above 0) into a no."""
+    """Write a margin in hundredths, None where it is nan; rounding never turns a yes (above 0) into a no."""
     if math.isnan(margin):
         return None
     return max(round(100 * min(margin, _LARGEST)), 1) if margin > 0 else min(round(100 * max(margin, -_LARGEST)), 0)
@@ -91,7 +91,7 @@ def _tables(contents: Contents, kept: np.ndarray, questions: np.ndarray) -> dict
 
 
 def written(contents: Contents) -> list[dict[str, Any]]:
-    """What the subject wrote, where the run holds texts: question, magnitude, how it was read, and the text."""
+    """List what the subject wrote, where the run holds texts: question, magnitude, how it was read, and the text."""
     if not contents.numbers("reasoned"):
         return []
     texts = contents.sweep.parts["reasoned"].read().sort_values("magnitude", kind="stable")
@@ -144,7 +144,7 @@ def _difficulty(contents: Contents, names: list[str]) -> list[float | None]:
 
 
 def _by_name(values: Any, names: list[str]) -> Any:
-    """The rows of a table or a series of questions, in the order of these names."""
+    """Put the rows of a table or a series of questions in the order of these names."""
     return values.set_axis(values.index.astype(str)).reindex(names)
 
 
@@ -158,7 +158,7 @@ def _column(table: pd.DataFrame, name: str) -> list[Any]:
 
 
 def _signs(values: pd.Series) -> str:
-    """One letter each: 1, 0, or - where nothing is known."""
+    """Write one letter each: 1, 0, or - where nothing is known."""
     return "".join("1" if value == 1 else "0" if value == 0 else "-" for value in values)
 
 
@@ -167,5 +167,5 @@ def _rounded(value: float, digits: int) -> float | None:
 
 
 def _every_second(kept: np.ndarray, zero: int) -> np.ndarray:
-    """Every second of these positions, with 0 and both ends."""
+    """Keep every second of these positions, with 0 and both ends."""
     return np.unique(np.concatenate([kept[::2], [zero, kept[0], kept[-1]]]))

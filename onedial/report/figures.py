@@ -48,7 +48,7 @@ HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 
 
 def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """What is seen first: bits of each base model by the dial, and by accounts that need no steering as marks."""
+    """Draw what is seen first: bits of each base model by the dial, and by accounts without steering as marks."""
     prediction = stored.verdict.prediction
     rows = pd.DataFrame.from_dict(prediction.models, orient="index").drop(columns="possible")
     rows = rows.join(table).sort_values("bits", ascending=False, kind="stable")
@@ -69,7 +69,7 @@ def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 
 def sources(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """Bits of every source."""
+    """Draw bits of every source."""
     rows = table[table["source"] != OWN_FRAMINGS]
     rows = rows.sort_values("bits", ascending=False, kind="stable").set_index("source")
     marked = rows["bits"].get(stored.verdict.prediction.mark)
@@ -90,7 +90,7 @@ def sources(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 
 def baselines(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """S of every account that has an order, and of steering."""
+    """Draw S of every account that has an order, and of steering."""
     rows = table.loc[table["n_targets"] > 0, ["signal", "low", "high", "one_order"]].copy()
     dial = stored.verdict.signal
     rows.loc["steering"] = [dial.value, dial.low, dial.high, True]
@@ -110,13 +110,13 @@ def baselines(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 
 def _targets(table: pd.DataFrame, stored: Contents) -> tuple[pd.DataFrame, pd.Series]:
-    """Matches from rarely to often yes under short names, and whether each is left out."""
+    """Sort matches from rarely to often yes under short names; with whether each is left out."""
     rows = table.sort_values("yes_rate", kind="stable", na_position="last")
     return rows.set_axis(target_labels(rows)), pd.Series(rows.index.isin(list(stored.verdict.excluded)))
 
 
 def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """Per target: the steered subject, the majority answer, the unsteered subject with its cut moved."""
+    """Draw per target the steered subject, the majority answer, and the unsteered subject with its cut moved."""
     rows, left_out = _targets(table, stored)
     least = rows[["agreement_low", "majority", "threshold_shift"]].min().min()
     return forest(
@@ -129,7 +129,7 @@ def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 
 def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """Push against order of the vector and of every control."""
+    """Draw push against order of the vector and of every control."""
     vector = stored.verdict.direction.vector
     rows = table[["role", "push", "order_gain"]].copy()
     rows.loc["the vector"] = ["the vector", vector.get("push"), vector.get("order_gain")]
@@ -150,7 +150,7 @@ def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 
 def line(table: pd.DataFrame, stored: Contents) -> Drawing | None:
-    """Magnitude of best agreement against threshold; nothing where nothing could be judged."""
+    """Draw magnitude of best agreement against threshold; nothing where nothing could be judged."""
     fitted = stored.verdict.line
     rows = table[np.isfinite(table["threshold"]) & np.isfinite(table["magnitude"])]
     if not stored.verdict.is_judged or rows.empty:
@@ -179,7 +179,7 @@ def line(table: pd.DataFrame, stored: Contents) -> Drawing | None:
 
 
 def dose(_: Any, stored: Contents) -> Drawing:
-    """Yes rate and mass along the dial, with the yes rates along the controls in grey."""
+    """Draw yes rate and mass along the dial, with the yes rates along the controls in grey."""
     table, controls = stored.dose_response, stored.control_rates
     swept = (float(table["magnitude"].min()), float(table["magnitude"].max()))
     lines: list[Curve] = []
@@ -220,19 +220,19 @@ def dose(_: Any, stored: Contents) -> Drawing:
 
 
 def _counted(controls: pd.DataFrame) -> str:
-    """How many directions chance has drawn, as everywhere else on the page, and how many stand beside them."""
+    """Say how many directions chance has drawn, and how many others stand beside them."""
     is_drawn = controls.groupby("intervention_id")["role"].first().isin(DRAWN_ROLES)
     others = int((~is_drawn).sum())
     return f"{int(is_drawn.sum())} directions drawn by chance" + (f", {others} others" if others else "")
 
 
 def unread_share(table: pd.DataFrame) -> pd.Series:
-    """Share of the sweep's answers that could not be read, per row of a dose-response table."""
+    """Compute the share of the sweep's answers that could not be read, per row of a dose-response table."""
     return table["n_unread"] / (table["n_read"] + table["n_unread"])
 
 
 def layers(_: Any, stored: Contents) -> Drawing | None:
-    """Yes rate over layer and magnitude, where the layer was searched for."""
+    """Draw the yes rate over layer and magnitude, where the layer was searched for."""
     if (scan := stored.sweep.table("layer_scan")) is None:
         return None
     every, chosen = sorted(scan["layer"].unique()), {str(layer) for layer in stored.entry["layers"]}
@@ -277,7 +277,7 @@ def _edges(centres: pd.Series) -> np.ndarray:
 
 
 def reasoned_rates(_: Any, stored: Contents) -> Drawing:
-    """Yes rates by the first token and after reasoning, and what could not be read."""
+    """Draw yes rates by the first token and after reasoning, and what could not be read."""
     rows = stored["reasoned_settings"]
     dots = {"marker": "o", "markersize": 4}
     lines = [
@@ -290,6 +290,6 @@ def reasoned_rates(_: Any, stored: Contents) -> Drawing:
 
 
 def loadings(_: Any, stored: Contents) -> Drawing:
-    """Loadings against thresholds."""
+    """Draw loadings against thresholds."""
     assert stored.factor is not None  # else there is no such section
     return factor_figures.loadings_against_threshold(stored.factor)

@@ -24,7 +24,7 @@ WORDS = words_in(__file__, "profile.yaml")
 
 
 def sentences_of(profile: DialProfile, accuracy: pd.DataFrame) -> list[str]:
-    """What moves, what does not, what cannot be said, and whether the answers themselves are right."""
+    """Say what moves, what does not, what cannot be said, and whether the answers themselves are right."""
     verdict, words = profile.reports["verdict"], WORDS["meaning"]
     lines = []
     if REFERENCE in verdict.index:

@@ -23,7 +23,7 @@ from onedial.verdict.sweep_run import SweepRun
 
 
 def contents_of(run: SweepRun) -> Contents:
-    """What a sweep has stored of its results: `contents_of(run)["baselines"]` is baselines.csv."""
+    """Open what a sweep has stored of its results: `contents_of(run)["baselines"]` is baselines.csv."""
     return Contents(run, results_for(run), words_for(run))
 
 
@@ -45,7 +45,7 @@ def end_sweep(run: SweepRun) -> Path:
 
 
 def opening_of(contents: Contents) -> Opening:
-    """What stands first on the page of a sweep."""
+    """Say what stands first on the page of a sweep."""
     verdict, run = contents.verdict, contents.sweep
     subject = contents.model.get("name") or run.config.get("model")
     if not run.has_panel:
@@ -79,7 +79,7 @@ def overview(contents: Contents, sections: Sequence[Section], figure: str = OVER
 
 
 def _lead(contents: Contents) -> Markup:
-    """How much was judged, how well it agrees, where anything was, and what was pushed."""
+    """Say how much was judged, how well it agrees, where anything was, and what was pushed."""
     verdict, n_test = contents.verdict, int((contents.questions["split"] == "test").sum())
     lead = Markup("{} on {} test questions.").format(judged_targets(verdict), n_test)
     if verdict.agreement == verdict.agreement:

@@ -33,13 +33,13 @@ class SweepWatcher(RunWatcher):
         self._sweep = run
 
     def log_plan(self) -> None:
-        """What will be swept, and the vectors as an artifact, with the numbers by which they are known."""
+        """Log what will be swept, and the vectors as an artifact, with the numbers by which they are known."""
         entries, tested = self._sweep.interventions(), self._sweep.under_test()
         self.wandb_run.configure({"plan": plain(entries[entries["intervention_id"] == tested].to_dict("records")[0])})
         self.wandb_run.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
 
     def log_end(self) -> None:
-        """What the finished folder says, and magnitude by magnitude what the dial did."""
+        """Log what the finished folder says, and magnitude by magnitude what the dial did."""
         self._log_dose_response()
         self.wandb_run.log_folder()
         rests_on = {"vectors": self._vectors(), "artifact": f"{artifact_name(self.run)}-vector"}
@@ -47,7 +47,7 @@ class SweepWatcher(RunWatcher):
         self.wandb_run.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict().sentence})
 
     def _log_dose_response(self) -> None:
-        """One step per magnitude, ascending, with the curves of each split."""
+        """Log one step per magnitude, ascending, with the curves of each split."""
         dose = self._sweep.dose_response()
         for split in dose["split"].unique():
             self.wandb_run.measure_along(f"{split}/*", "magnitude")
@@ -61,5 +61,5 @@ class SweepWatcher(RunWatcher):
             self.wandb_run.log({"magnitude": magnitude, **step})
 
     def _vectors(self) -> dict[str, Any]:
-        """File -> SHA-256 of every vector."""
+        """Compute file -> SHA-256 of every vector."""
         return {file.name: sha256_of_file(file) for file in sorted(self.run.path.glob("vectors/*.safetensors"))}

@@ -49,7 +49,7 @@ class DialCost:
     logs: tuple[EvalLog, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """The table."""
+        """Return the table."""
         return self.table
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
@@ -114,7 +114,7 @@ def dial_cost(
 
 
 def _placed(run: Path | str | None, yes_rates: Sequence[float]) -> dict[float, float]:
-    """Magnitude of the sweep -> the yes rate that it is nearest to."""
+    """Find the magnitudes of the sweep at which the yes rates are nearest: magnitude -> yes rate."""
     if not yes_rates:
         return {}
     if run is None:
@@ -125,7 +125,7 @@ def _placed(run: Path | str | None, yes_rates: Sequence[float]) -> dict[float, f
 
 
 def scores_of(log: EvalLog) -> pd.Series:
-    """The first score of each question, as a number, over its epochs; nan where none was given."""
+    """Read the first score of each question, as a number, over its epochs; nan where none was given."""
     number = value_to_float()
     rows = [
         (sample.id, number(next(iter(sample.scores.values())).value) if sample.scores else np.nan)

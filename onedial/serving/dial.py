@@ -34,7 +34,7 @@ class Dial:
     intervention: Intervention | None = None
 
     def push(self, magnitude: float) -> Push | None:
-        """What steers the model at a setting; None at 0, where nothing does.
+        """Return what steers the model at a setting; None at 0, where nothing does.
 
         Raises:
             InputError: the magnitude is not finite, or there is nothing to turn.
@@ -48,7 +48,7 @@ class Dial:
         return self.intervention * magnitude
 
     def magnitude_in(self, name: str) -> float:
-        """The setting that a request's model name asks for.
+        """Read the setting that a request's model name asks for.
 
         >>> Dial(None, "smol").magnitude_in("smol@-0.25"), Dial(None, "smol").magnitude_in("smol")
         (-0.25, 0.0)
@@ -91,7 +91,7 @@ def load_dial(
     dtype: str = "auto",
     device: str | None = None,
 ) -> Dial:
-    """A model and the dial of a vector's file, or of a finished sweep.
+    """Load a model and the dial of a vector's file, or of a finished sweep.
 
     Args:
         model: a name, a folder or a hub id; with `run` by default the sweep's.
@@ -122,7 +122,7 @@ def load_dial(
 
 
 def fitting_answers(swept: SweepRun, intervention_id: str) -> pd.DataFrame:
-    """The fitting questions' answers to one intervention, of which yes rates are placed.
+    """Read the fitting questions' answers to one intervention, of which yes rates are placed.
 
     Raises:
         InputError: they were not asked.
@@ -135,7 +135,7 @@ def fitting_answers(swept: SweepRun, intervention_id: str) -> pd.DataFrame:
 
 
 def intervention_of(swept: SweepRun) -> Intervention:
-    """The dial that a sweep has put to the test, with its vectors.
+    """Load the dial that a sweep has put to the test, with its vectors.
 
     Raises:
         InputError: a vector's file is missing or broken.

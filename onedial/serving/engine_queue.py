@@ -18,7 +18,7 @@ from steering.engines.writer import EngineError, Open, Vllm
 
 
 def queue_of(dial: Dial) -> RequestQueue:
-    """What writes for whoever asks: vLLM where the model of the dial writes by it."""
+    """Choose what writes for whoever asks: vLLM where the model of the dial writes by it."""
     return EngineQueue(dial) if isinstance(dial.model.writer, Vllm) else RequestQueue(dial)
 
 
@@ -79,7 +79,7 @@ class EngineQueue(RequestQueue):
         return Asked(request.token_ids, self.dial.push(request.magnitude), request.seed)
 
     def _begin(self, room: int) -> Sequence[tuple[int, Asked, Mapping[str, Any]]]:
-        """As much of what waits as there is room for, up to what is still to be proven."""
+        """Begin as much of what waits as there is room for, up to what is still to be proven."""
         begun = []
         for _ in range(room):
             with self._changed:
@@ -134,7 +134,7 @@ def _scored(token: int, scores: Mapping[str, float], n_top: int) -> ScoredToken:
 
 
 def _told(error: Exception) -> Exception:
-    """What a client is told: what vLLM says of itself is no client's business."""
+    """Say what a client is told: what vLLM says of itself is no client's business."""
     if isinstance(error, InputError) and not isinstance(error, EngineError):
         return error
     say(str(error))

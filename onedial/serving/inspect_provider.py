@@ -70,7 +70,7 @@ class SteeredModel(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """One answer, or `num_choices`, to a chat.
+        """Write one answer, or `num_choices`, to a chat.
 
         Raises:
             InputError: tools, contents that are no text, or a setting that is not had here.
@@ -99,19 +99,19 @@ class SteeredModel(ModelAPI):
         )
 
     def max_tokens(self) -> int | None:
-        """To write where a task says nothing."""
+        """Say how many tokens are written where a task says nothing."""
         return MAX_TOKENS
 
     def max_connections(self) -> int:
-        """Requests at the same time, which share batches."""
+        """Say how many requests may come at the same time; they share batches."""
         return CONNECTIONS
 
     def collapse_user_messages(self) -> bool:
-        """Most chat templates want user and assistant in turn."""
+        """Join messages of the user that follow each other: most chat templates want the two in turn."""
         return True
 
     def collapse_assistant_messages(self) -> bool:
-        """As for the user."""
+        """Join messages of the assistant likewise."""
         return True
 
     async def aclose(self) -> None:
@@ -153,7 +153,7 @@ class SteeredModel(ModelAPI):
 
 
 def _text_of(message: ChatMessage) -> str:
-    """The text of a message.
+    """Read the text of a message.
 
     Raises:
         InputError: it holds an image or another thing that is no text, or a tool's call or answer.

@@ -60,7 +60,7 @@ class _Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def without_nulls(cls, given: Any) -> Any:
-        """What is null counts as not given."""
+        """Leave out what is null, as if it were not given."""
         if not isinstance(given, dict):
             raise InputError("no JSON object came; send one, with the header `Content-Type: application/json`")
         try:
@@ -102,7 +102,7 @@ class TextBody(_Body):
 
 
 def server_of(dial: Dial, key: str | None = None) -> FastAPI:
-    """The application.
+    """Make the application.
 
     Args:
         dial: what is asked. key: what a request must bear (`Authorization: Bearer KEY`), if anything.
@@ -148,7 +148,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
         return {"object": "list", "data": [{"id": dial.name, "object": "model", "owned_by": "onedial", **_told(dial)}]}
 
     def asked(body: _Body, ids: Sequence[int], most: int | None, **more: Any) -> list[Asked]:
-        """One request for each choice."""
+        """Make one request for each choice."""
         n_new = queue.room_after(ids) if most is None else most
         one = Asked(ids, dial.magnitude_in(body.model), n_new, body.stops, body.temperature, **more)
         return one.choices(body.n, body.seed)
@@ -207,7 +207,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
 
 
 async def answers_to(queue: RequestQueue, requests: Sequence[Asked], http: Request) -> list[Written]:
-    """All answers; where the client leaves before, its places are freed."""
+    """Wait for all answers; where the client leaves before, its places are freed."""
     tickets: list[Ticket] = []
     try:
         for each in requests:
@@ -239,7 +239,7 @@ class TicketedStream(StreamingResponse):
 
 
 def _streamed(queue: RequestQueue, request: Asked, about: Mapping[str, Any], body: _Body) -> StreamingResponse:
-    """The text as it comes, as server-sent events."""
+    """Send the text as it comes, as server-sent events."""
     loop, texts, is_chat = asyncio.get_running_loop(), asyncio.Queue[str | None](), isinstance(body, ChatBody)
 
     def tell(text: str | None) -> None:
@@ -292,7 +292,7 @@ def _fault(status: int, message: str) -> dict[str, Any]:
 
 
 def _failure(error: Exception) -> str:
-    """What a client is told of it: an exception's own words may hold paths of this machine."""
+    """Say what a client is told of an error, whose own words may hold paths of this machine."""
     return str(error) if isinstance(error, InputError) else f"the request failed ({type(error).__name__})"
 
 
@@ -301,7 +301,7 @@ def _told(dial: Dial) -> dict[str, Any]:
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, str]:
-    """A message of a chat, its text in one piece.
+    """Read a message of a chat, its text in one piece.
 
     Raises:
         InputError: it has no role or text, or holds what is no text.
@@ -315,7 +315,7 @@ def _message(message: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _sequences(dial: Dial, prompt: Any) -> list[list[int]]:
-    """Token ids of each prompt: of a text without the chat template."""
+    """Make token ids of each prompt, of a text without the chat template."""
     many = prompt if isinstance(prompt, list) and prompt and not isinstance(prompt[0], int) else [prompt]
     if not all(isinstance(each, str) or (isinstance(each, list) and {type(t) for t in each} <= {int}) for each in many):
         raise InputError("the prompt is no text; send a text, a list of tokens, or a list of either")
@@ -341,7 +341,7 @@ def _chat_token(dial: Dial, scored: ScoredToken) -> dict[str, Any]:
 
 
 def _text_tokens(dial: Dial, scored: Sequence[ScoredToken]) -> dict[str, Any]:
-    """Of a prompt's first token the log-probability is null: nothing stands before it."""
+    """List tokens and log-probabilities; of a prompt's first token it is null, since nothing stands before it."""
     decode = dial.model.tokenizer.decode
     texts = [decode([each.token]) for each in scored]
     known = [each.log_p == each.log_p for each in scored]

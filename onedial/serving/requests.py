@@ -60,7 +60,7 @@ class Request:
         return self.magnitude, self.max_tokens, self.stop, self.n_top, self.echo, alone
 
     def choices(self, n: int, seed: int | None) -> list["Request"]:
-        """So many of this request, each with draws of its own: by a seed, or by chance (None).
+        """Make so many of this request, each with draws of its own: by a seed, or by chance (None).
 
         PyTorch on a CPU draws by the last 32 bits of a seed; steps of 2^32 / golden ratio land on no seed nearby.
         """
@@ -88,7 +88,7 @@ class Ticket:
     has_left: bool = False
 
     def leave(self) -> None:
-        """The client is gone: the place is freed, or the writing ends once nobody of its batch is left."""
+        """Free the place of a client that is gone, or end the writing once nobody of its batch is left."""
         self.has_left = True
         self.answer.cancel()
 
@@ -114,11 +114,11 @@ class RequestQueue:
         return self.dial.model.max_tokens
 
     def room_after(self, token_ids: Sequence[int], wanted: int = MAX_TOKENS) -> int:
-        """As many tokens as are wanted, or as there is room for after a prompt; at least 1."""
+        """Allow as many tokens as are wanted, or as there is room for after a prompt; at least 1."""
         return max(1, min(wanted, (self.most_tokens or 1 << 40) - len(token_ids)))
 
     def ask(self, request: Request) -> Ticket:
-        """A place in the queue.
+        """Take a place in the queue.
 
         Raises:
             InputError: the setting, the length or the log-probabilities cannot be had.
@@ -186,7 +186,7 @@ class RequestQueue:
         return batch
 
     def _write_all(self, batch: list[Ticket]) -> list[Written]:
-        """Halved for as long as it does not fit into memory."""
+        """Write a batch, halved for as long as it does not fit into memory."""
         places = list(range(len(batch)))
         parts = halving_on_out_of_memory(lambda part: self._write([batch[place] for place in part]), places)
         return [written for part in parts for written in part]
@@ -216,7 +216,7 @@ class RequestQueue:
         ]
 
     def _prompt_tokens(self, alike: Sequence[Request]) -> list[tuple[ScoredToken, ...]]:
-        """Scores of the prompts of requests of one kind, where `echo` asks for them; else none."""
+        """Score the prompts of requests of one kind, where `echo` asks for it; else none."""
         first, prompts = alike[0], [each.token_ids for each in alike]
         if not first.echo:
             return [()] * len(prompts)
@@ -230,7 +230,7 @@ class RequestQueue:
 
 
 def until(text: str, stop: Sequence[str]) -> str:
-    """What stands before the first of these.
+    """Cut a text before the first of these.
 
     >>> until("yes\\nno", ["\\n"])
     'yes'

@@ -23,7 +23,7 @@ SIDES = ("low", "high")
 
 
 def number(value: Any, digits: int = 3, signed: bool = False) -> str:
-    """A number for a reader, with a real minus sign; a dash where there is none."""
+    """Write a number for a reader, with a real minus sign; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return NOTHING
     text = f"{value:{'+' if signed else ''}.{digits}f}"
@@ -31,20 +31,20 @@ def number(value: Any, digits: int = 3, signed: bool = False) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """p with as many digits as it has news; <0.0001 below that."""
+    """Write p with as many digits as it has news; <0.0001 below that."""
     if value is not None and value < 0.00005:
         return "<0.0001"
     return number(value, 4 if value is not None and value < 0.01 else 3)
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    """`[low, high]`, or a dash."""
+    """Write `[low, high]`, or a dash."""
     shown = [number(end, digits) for end in (low, high)]
     return NOTHING if NOTHING in shown else f"[{shown[0]}, {shown[1]}]"
 
 
 def headline(sentence: str) -> str:
-    """The verdict's sentence as a heading: a capital in front, a full stop behind."""
+    """Write the verdict's sentence as a heading: a capital in front, a full stop behind."""
     return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
 
 
@@ -54,12 +54,12 @@ Lines = pd.DataFrame | Iterable[tuple[str, Mapping[str, Any]]]
 
 
 def text(value: Any) -> str:
-    """A value as it stands; a dash where there is none."""
+    """Write a value as it stands; a dash where there is none."""
     return NOTHING if value is None or value != value else str(value)
 
 
 def digits(n: int, signed: bool = False) -> Form:
-    """Numbers with so many digits.
+    """Make a form that writes numbers with so many digits.
 
     >>> digits(2, signed=True)(0.125)
     '+0.12'
@@ -71,7 +71,7 @@ count = digits(0)
 
 
 def percent(share: Any) -> str:
-    """A share in percent, without a sign where it is rounded to nothing; a dash where there is none."""
+    """Write a share in percent, without a sign where it is rounded to nothing; a dash where there is none."""
     return NOTHING if share is None or share != share else f"{round(share, 2) + 0.0:.0%}".replace("-", "−")
 
 
@@ -113,7 +113,7 @@ class Column:
         return [name for name in (self.name, *(self.ends or ()), self.error, self.n) if name]
 
     def shown(self, row: Mapping[str, Any]) -> str:
-        """The cell of a row.
+        """Write the cell of a row.
 
         >>> Column("kappa", form=digits(2), ends=("low", "high")).shown({"kappa": 0.5, "low": 0.4, "high": 0.625})
         '0.50 [0.40, 0.62]'
@@ -131,7 +131,7 @@ class Column:
         return " ".join(parts) or NOTHING
 
     def values(self, row: Mapping[str, Any]) -> list[str] | None:
-        """What is behind a cell, to eight digits, one for each of `names`; None where the cell itself is the value."""
+        """List what is behind a cell, to eight digits, for each of `names`; None where the cell itself is the value."""
         values = [row.get(name) for name in self.names]
         if not all(value is None or isinstance(value, Number) for value in values):
             return None
@@ -139,7 +139,7 @@ class Column:
 
 
 def or_never(value: Any, n: int = 3) -> str:
-    """A number; "never" where it is infinite."""
+    """Write a number; "never" where it is infinite."""
     return "never" if value == math.inf else number(value, n)
 
 
@@ -164,7 +164,7 @@ COLUMNS: dict[str, Column] = {
 
 
 def like(name: str, /, **otherwise: Any) -> Column:
-    """A column of `COLUMNS`, of which something is otherwise in one table.
+    """Take a column of `COLUMNS`, of which something is otherwise in one table.
 
     >>> like("n", heading="pairs").title
     'pairs'
@@ -173,7 +173,7 @@ def like(name: str, /, **otherwise: Any) -> Column:
 
 
 def columns_of(table: pd.DataFrame, ends: Mapping[str, tuple[str, str]] | None = None) -> list[Column]:
-    """Columns of a table for which none are declared: numbers to three digits, the ends of an interval in brackets.
+    """Make columns of a table for which none are declared: numbers to three digits, ends of intervals in brackets.
 
     Args:
         ends: column -> those of its interval, where they are not called NAME_low and NAME_high.
@@ -201,7 +201,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _form_of(table: pd.DataFrame, names: list[str]) -> Form:
-    """Of whole numbers none, of others three digits; a whole value may have ends that are not."""
+    """Choose no digits for whole numbers and three for others; a whole value may have ends that are not."""
     if not _is_number(table[names[0]]):
         return text
     whole = all((table[name].dropna() % 1 == 0).all() for name in names if _is_number(table[name]))

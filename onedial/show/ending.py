@@ -66,7 +66,7 @@ def of_tables(
     drawings: Mapping[str, Drawing] | None = None,
     further: Mapping[str, Result] | None = None,
 ) -> dict[str, Result]:
-    """The results of a run that declares none: its findings as a list, every table, and then what is further.
+    """Make the results of a run that declares none: its findings as a list, every table, and then what is further.
 
     Args:
         findings: sentences besides the headline. tables, drawings: as in `results_of`.

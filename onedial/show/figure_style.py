@@ -81,7 +81,7 @@ class Drawing:
     caption: str = ""
 
     def _repr_png_(self) -> bytes:
-        """In Jupyter: the figure."""
+        """Show the figure in Jupyter."""
         held = io.BytesIO()
         with house_style():
             self.figure.savefig(held, dpi=DPI // 2, format="png", metadata={"Software": None})
@@ -89,7 +89,7 @@ class Drawing:
 
 
 def styled(draw: Callable[Parameters, Drawing]) -> Callable[Parameters, Drawing]:
-    """Decorator: draw under the house style and leave matplotlib's settings as they were."""
+    """Decorate what draws: under the house style, leaving matplotlib's settings as they were."""
 
     @wraps(draw)
     def inner(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Drawing:
@@ -101,13 +101,13 @@ def styled(draw: Callable[Parameters, Drawing]) -> Callable[Parameters, Drawing]
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """The settings above, for as long as the context lasts."""
+    """Use the settings above for as long as the context lasts."""
     with matplotlib.rc_context(STYLE):
         yield
 
 
 def new_figure(height: float, right: float = 0.0) -> Figure:
-    """An empty figure of house width; `height` in inches, `right` the share of its width to keep free there."""
+    """Make an empty figure of house width; `height` in inches, `right` the share of its width to keep free there."""
     return Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(rect=(0, 0, 1 - right, 1)))
 
 
@@ -118,7 +118,7 @@ def plain_log_labels(axis: Axis) -> None:
 
 
 def set_title(axes: Axes, title: str, remark: str = "") -> None:
-    """A bold line at the left, and under it a remark in plain small type."""
+    """Write a bold line at the left, and under it a remark in plain small type."""
     axes.set_title(title, fontweight="bold", pad=18 if remark else 8)
     if remark:
         axes.annotate(
@@ -127,7 +127,7 @@ def set_title(axes: Axes, title: str, remark: str = "") -> None:
 
 
 def family_styles(groups: list[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each group, in order of first appearance; past eight, colours return with other markers."""
+    """Choose colour and marker of each group, in order of first appearance; past eight, markers change."""
     names = list(dict.fromkeys(groups))
     return {
         name: (COLOURS[i % len(COLOURS)], MARKERS[(i + i // len(COLOURS)) % len(MARKERS)])

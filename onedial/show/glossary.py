@@ -34,7 +34,7 @@ class Glossary:
         self.used: dict[str, str] = {}
 
     def explained(self, html: Markup) -> Markup:
-        """The same, with every word that has not been explained yet marked where it first stands."""
+        """Mark every word that has not been explained yet where it first stands."""
         if not self.left:
             return html
         silent, pieces = [], _TAG.split(str(html))

@@ -4,7 +4,7 @@ import pandas as pd
 
 
 def shortened(name: str, length: int) -> str:
-    """The name with its middle replaced by an ellipsis where it is longer than `length`; both ends stay."""
+    """Replace the middle of a name by an ellipsis where it is longer than `length`; both ends stay."""
     if len(name) <= length:
         return name
     tail = (length - 1) // 2
@@ -12,14 +12,14 @@ def shortened(name: str, length: int) -> str:
 
 
 def shortened_apart(names: list[str], length: int) -> list[str]:
-    """All names cut to `length` characters, or to as many more as it takes to keep different names different."""
+    """Cut all names to `length` characters, or to as many more as it takes to keep different names different."""
     while len({shortened(name, length) for name in names}) < len(set(names)):
         length += 2
     return [shortened(name, length) for name in names]
 
 
 def told_apart(names: list[str], length: int) -> list[str]:
-    """All names cut to `length` characters at most; those that no cut tells apart end in their number: `a name…2`.
+    """Cut all names to `length` characters at most; those that no cut tells apart end in their number: `a name…2`.
 
     >>> told_apart(["a long name, one", "a long name, one more", "a"], 9)
     ['a lo… one', 'a lo…more', 'a']
@@ -35,7 +35,7 @@ def told_apart(names: list[str], length: int) -> list[str]:
 
 
 def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
-    """One short label per target, all different: "model / framing" where a framing is known, else the target's name.
+    """Write one short label per target, all different: "model / framing" where a framing is known, else its name.
 
     Names are cut to `length` characters, or to as many more as it takes to keep them apart.
     """

@@ -101,7 +101,7 @@ def page(
     overview: Markup | None = None,
     words: Sequence[str] = (),
 ) -> str:
-    """The whole page as HTML.
+    """Write the whole page as HTML.
 
     Args:
         question: what was asked, above the headline. lead: a paragraph below it.
@@ -141,7 +141,7 @@ def page(
 
 
 def halves(headline: str) -> tuple[str, str]:
-    """The first sentence of a headline, or what stands before its first semicolon, and the rest as sentences.
+    """Split a headline after its first sentence, or before its first semicolon; the rest as sentences.
 
     >>> halves("Not reproduced; steering predicts nothing.")
     ('Not reproduced.', 'Steering predicts nothing.')
@@ -157,27 +157,27 @@ def halves(headline: str) -> tuple[str, str]:
 
 
 def text(words: str) -> Markup:
-    """A paragraph."""
+    """Write a paragraph."""
     return _block("text", words)
 
 
 def small(words: str) -> Markup:
-    """A faint line."""
+    """Write a faint line."""
     return _block("small", words)
 
 
 def code(words: str) -> Markup:
-    """Text as it stands, in letters of one width."""
+    """Write text as it stands, in letters of one width."""
     return _block("code", words)
 
 
 def items(lines: Sequence[str]) -> Markup:
-    """A list."""
+    """Write a list."""
     return _block("items", lines)
 
 
 def rows(pairs: Sequence[tuple[str, str]]) -> Markup:
-    """Names with their values."""
+    """Write names with their values."""
     return _block("rows", pairs)
 
 
@@ -188,7 +188,7 @@ def table(
     lines: Lines,
     faint: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> Markup:
-    """A table that scrolls sideways where it is wide; its download holds the numbers behind the cells.
+    """Write a table that scrolls sideways where it is wide; its download holds the numbers behind the cells.
 
     Args:
         label: read out by a screen reader, and the download's name. first: heading of the rows' names.
@@ -207,38 +207,38 @@ def table(
 
 
 def _cell(column: Column, row: Mapping[str, Any]) -> tuple[str, str]:
-    """A cell, and the values behind it where they say more."""
+    """Write a cell, and the values behind it where they say more."""
     shown, values = column.shown(row), column.values(row)
     return shown, "" if values is None or values == [shown] else "|".join(values)
 
 
 def findings(label: str, cards: Sequence[Card]) -> Markup:
-    """Numbers with what they mean, side by side."""
+    """Write numbers with what they mean, side by side."""
     return _block("findings", label, [asdict(each) for each in cards])
 
 
 def doubts(heading: str, lines: Sequence[tuple[str, str]]) -> Markup:
-    """A short list of words, each a link to the anchor that says more."""
+    """Write a short list of words, each a link to the anchor that says more."""
     return _block("doubts", heading, lines)
 
 
 def box(heading: str, blocks: Sequence[Markup]) -> Markup:
-    """Blocks in a frame under a heading."""
+    """Put blocks in a frame under a heading."""
     return _block("box", heading, blocks)
 
 
 def beside(left: Markup, right: Sequence[Markup]) -> Markup:
-    """A block with others beside it; on a phone, below it."""
+    """Put blocks beside a block; on a phone, below it."""
     return _block("beside", left, right)
 
 
 def folded(title: str, blocks: Sequence[Markup]) -> Markup:
-    """Blocks behind a title, to be opened by a click."""
+    """Put blocks behind a title, to be opened by a click."""
     return _block("folded", title, blocks)
 
 
 def noted(notes: Sequence[str]) -> list[Section]:
-    """Of a run's notes those that change how it is read, and what else was counted, left out or taken."""
+    """Split a run's notes into those that change how it is read, and what else was counted, left out or taken."""
     warnings = [_sentence(note.removeprefix(WARNING)) for note in notes if note.startswith(WARNING)]
     others = [_sentence(note) for note in notes if not note.startswith(WARNING)]
     sections = [Section("Warnings", [items(warnings)], name="warnings")] if warnings else []
@@ -250,7 +250,7 @@ def _sentence(words: str) -> str:
 
 
 def lead_figure(folder: Path, name: str, words: Mapping[str, str], lead: str) -> Markup:
-    """The figure that is seen first, with a line below it, and its caption folded.
+    """Show the figure that is seen first, with a line below it, and its caption folded.
 
     Args:
         folder: holds NAME.svg. words: its "title" and "caption".
@@ -259,7 +259,7 @@ def lead_figure(folder: Path, name: str, words: Mapping[str, str], lead: str) ->
 
 
 def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
-    """Figures with their captions; a single one has its caption at its side, and below it on a phone.
+    """Show figures with their captions; a single one has its caption at its side, and below it on a phone.
 
     Args:
         folder: holds NAME.svg of each. captions: name -> {"title", "caption"}.
@@ -268,7 +268,7 @@ def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
 
 
 def beside_figure(folder: Path, captions: Mapping[str, Mapping[str, str]], blocks: Sequence[Markup]) -> Markup:
-    """Figures, and at their side what is said of them and their captions."""
+    """Show figures, and at their side what is said of them and their captions."""
     drawings = [_drawn(folder, name, words) for name, words in captions.items()]
     return beside(_block("uncaptioned", drawings), [*blocks, *(_block("caption", drawing) for drawing in drawings)])
 
@@ -278,7 +278,7 @@ def _drawn(folder: Path, name: str, words: Mapping[str, str]) -> dict[str, Any]:
 
 
 def explorer(data: Explorer) -> Markup:
-    """The part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
+    """Write the part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
     return _block("explorer", replace(data, json=Markup(data.json)), template="explorer.html.j2")
 
 

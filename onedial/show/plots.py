@@ -74,7 +74,7 @@ class Curve:
     name: str = ""
 
     def draw(self, axes: Axes) -> None:
-        """Line and band."""
+        """Draw line and band."""
         x = np.asarray(self.x, dtype=float)
         if self.low is not None and self.high is not None:
             low, high = (np.asarray(end, dtype=float) for end in (self.low, self.high))
@@ -149,7 +149,7 @@ def forest(
     shade: Range = (None, None),
     longest: int = 34,
 ) -> Drawing:
-    """A row for every name, the first on top, and in it a value with its interval.
+    """Draw a row for every name, the first on top, and in it a value with its interval.
 
     Args:
         table: index the names; a name that stands there several times is one row, with a mark for each group of
@@ -223,7 +223,7 @@ def _handles(
 
 
 def ends_of(table: pd.DataFrame, column: str) -> tuple[str, str] | None:
-    """The columns of the ends of a value's interval; None where there are none.
+    """Name the columns of the ends of a value's interval; None where there are none.
 
     >>> ends_of(pd.DataFrame(columns=["a", "a_low", "a_high", "b"]), "a"), ends_of(pd.DataFrame(columns=["b"]), "b")
     (('a_low', 'a_high'), None)
@@ -248,7 +248,7 @@ def _row(axes: Axes, rows: pd.DataFrame, column: str, at: float, name: str, look
 
 
 def _point(axes: Axes, x: float, y: float, words: str, **look: Any) -> None:
-    """One point with a name: what `scatter` draws, in a tenth of the time."""
+    """Draw one point with a name, as `scatter` would, in a tenth of the time."""
     (drawn,) = axes.plot([x], [y], **({"linestyle": "", "marker": "o"} | look))
     named(drawn, words)
 
@@ -264,7 +264,7 @@ def curves(
     below: bool = False,
     xlimits: Range = (None, None),
 ) -> Drawing:
-    """Lines over a shared axis, one panel under the other.
+    """Draw lines over a shared axis, one panel under the other.
 
     Args:
         ticks: heights that are marked at the right edge of the first panel. zero: whether a dotted line marks 0 along
@@ -312,7 +312,7 @@ def scatter(
     lines: Sequence[Curve] = (),
     remark: str = "",
 ) -> Drawing:
-    """A point for every row of a table, with the intervals of either value where the table has them (X_low, X_high).
+    """Draw a point for every row of a table, with the intervals of either value where it has them (X_low, X_high).
 
     Args:
         x, y: columns. An x that is infinite stands apart, at the right, over the word *never*.
@@ -469,7 +469,7 @@ def heatmap(
     remark: str = "",
     height: float = 5.2,
 ) -> Drawing:
-    """Values as colours, from bottom to top."""
+    """Draw values as colours, from bottom to top."""
     import matplotlib
 
     figure = new_figure(height)
@@ -508,7 +508,7 @@ def heatmap(
 
 
 def bands_of(rate: ArrayLike, error: ArrayLike) -> Iterator[np.ndarray]:
-    """Lower and upper end of a share's 95% interval by its standard error, within 0 and 1."""
+    """Compute lower and upper end of a share's 95% interval by its standard error, within 0 and 1."""
     middle, far = np.asarray(rate, dtype=float), 1.96 * np.asarray(error, dtype=float)
     yield np.clip(middle - far, 0, 1)
     yield np.clip(middle + far, 0, 1)

@@ -99,7 +99,7 @@ class Result:
 
 
 def words_in(folder: str, name: str = "words.yaml") -> dict[str, dict[str, str]]:
-    """The words beside a module: name -> {"text", "title", "caption", ...}. `folder`: the module's `__file__`."""
+    """Read the words beside a module: name -> {"text", "title", "caption", ...}. `folder`: the module's `__file__`."""
     words: dict[str, dict[str, str]] = yaml.safe_load(Path(folder).with_name(name).read_text(encoding="utf-8"))
     return words
 
@@ -119,7 +119,7 @@ class Stored:
         self._read: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        """NAME.csv, its rows named as the result says."""
+        """Read NAME.csv, its rows named as the result says."""
         if name not in self._read:
             table, result = self.run.read_table(f"{name}.csv"), self.results[name]
             texts = [column for column in result.texts if column in table]
@@ -132,14 +132,14 @@ class Stored:
         return self.run.has(f"{name}.csv")
 
     def numbers(self, name: str) -> dict[str, Any]:
-        """NAME.json; empty where there is none."""
+        """Read NAME.json; empty where there is none."""
         if (file := f"{name}.json") not in self._read:
             self._read[file] = self.run.read_json(file) if self.run.has(file) else {}
         numbers: dict[str, Any] = self._read[file]
         return numbers
 
     def value(self, name: str) -> Any:
-        """The result's table; its numbers where it has no table; None where it has neither, or is not stored."""
+        """Return the result's table; its numbers where it has no table; None where it has neither, or is not stored."""
         if not self.results[name].is_stored:
             return None
         return self[name] if name in self else self.numbers(name) or None
@@ -198,12 +198,12 @@ def draw(stored: Stored) -> None:
 
 
 def sections_of(stored: Stored) -> list[Section]:
-    """The sections of the page, in the order of the results."""
+    """Make the sections of the page, in the order of the results."""
     return [section for name in stored.results if (section := section_of(name, stored)) is not None]
 
 
 def section_of(name: str, stored: Stored) -> Section | None:
-    """What a result says; None where it has nothing to say."""
+    """Make the section of a result; None where it has nothing to say."""
     result = stored.results[name]
     if not result.title or not stored.shows(name):
         return None
@@ -237,7 +237,7 @@ def section_of(name: str, stored: Stored) -> Section | None:
 
 
 def table_of(name: str, stored: Stored) -> Markup:
-    """The table of a result as a block of a page."""
+    """Write the table of a result as a block of a page."""
     result, value = stored.results[name], stored.value(name)
     lines = lines_of(result, value, stored)
     first = result.first or result.index.replace("_", " ")
@@ -246,7 +246,7 @@ def table_of(name: str, stored: Stored) -> Markup:
 
 
 def lines_of(result: Result, value: Any, stored: Stored) -> Any:
-    """The rows of a result's table: a frame, or pairs of a name and what a row holds."""
+    """Make the rows of a result's table: a frame, or pairs of a name and what a row holds."""
     lines: Lines = result.lines(value, stored) if result.lines is not None else value
     return lines if isinstance(lines, pd.DataFrame) else list(each_line(lines))
 
@@ -268,7 +268,7 @@ def shown_columns(columns: Sequence[str | Column], lines: Any) -> list[Column]:
 
 
 def doubts_of(stored: Stored) -> list[tuple[str, str]]:
-    """What changes how the run is read, in the order of the results: words, and the name of what says more."""
+    """List what changes how the run is read, in the order of the results: words, and the name of what says more."""
     doubts: list[tuple[str, str]] = []
     for name, result in stored.results.items():
         if result.doubts is not None:
@@ -342,12 +342,12 @@ SURROUNDINGS = {
 
 
 def captions_of(run: Run) -> dict[str, dict[str, str]]:
-    """name -> {"title", "caption"} of the figures that are there."""
+    """Read name -> {"title", "caption"} of the figures that are there."""
     return run.read_json(CAPTIONS) if run.has(CAPTIONS) else {}
 
 
 def results_of(tables: Mapping[str, pd.DataFrame], drawings: Mapping[str, Drawing] | None = None) -> dict[str, Result]:
-    """A result for each table that nobody has declared: its columns are found; the first one is not folded.
+    """Make a result for each table that nobody has declared: its columns are found; the first one is not folded.
 
     Args:
         tables: name -> table; the levels of its index are the first columns of NAME.csv, and name the rows on the page.
@@ -377,6 +377,6 @@ def _as_it_is(value: Any) -> Callable[..., Any]:
 
 
 def _named_by(levels: list[str], table: pd.DataFrame, _: Stored) -> pd.DataFrame:
-    """Its rows named by these columns."""
+    """Name the rows of a table by these columns."""
     names = table[levels].astype(str).agg(" · ".join, axis=1)
     return table.drop(columns=levels).set_axis(pd.Index(names))

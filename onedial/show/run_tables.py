@@ -11,14 +11,14 @@ Rows = list[tuple[str, str]]
 
 
 def flat_rows(values: Mapping[str, Any]) -> Rows:
-    """Nested values as (dotted name, text)."""
+    """Flatten nested values into (dotted name, text)."""
     return [
         (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in flat(values)
     ]
 
 
 def surroundings(manifest: Manifest) -> Rows:
-    """When, where and with what the run was made."""
+    """List when, where and with what the run was made."""
     known = ("started", "resumed", "commit", "dirty", "machine", "versions")
     return flat_rows(
         {name: manifest.facts[name] for name in ("device", "dtype", "seeds") if name in manifest.facts}
@@ -27,7 +27,7 @@ def surroundings(manifest: Manifest) -> Rows:
 
 
 def stage_rows(stages: Sequence[Mapping[str, Any]]) -> Rows:
-    """Seconds per stage, in the order of first appearance; a stage that was resumed is added up."""
+    """Sum seconds per stage, in the order of first appearance."""
     seconds: dict[str, float] = {}
     broken: dict[str, int] = {}
     for entry in stages:

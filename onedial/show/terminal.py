@@ -47,7 +47,7 @@ def _words(card: Card) -> Text:
 
 
 def _print_table(result: Result, value: object, stored: Stored, console: Console) -> None:
-    """The columns that have a short heading, with a line that explains them."""
+    """Print the columns that have a short heading, with a line that explains them."""
     lines = lines_of(result, value, stored)
     columns = [column for column in shown_columns(result.columns, lines) if column.short]
     rows = list(each_line(lines))
@@ -66,7 +66,7 @@ def _print_table(result: Result, value: object, stored: Stored, console: Console
 
 
 def _print_plainly(result: Result, value: object, stored: Stored, console: Console) -> None:
-    """Every column, however wide that is; of long texts the beginning."""
+    """Print every column, however wide that is; of long texts the beginning."""
     lines = lines_of(result, value, stored)
     columns = shown_columns(result.columns, lines)
     cells = [[shorten(column.shown(row), LONGEST) for column in columns] for _, row in each_line(lines)]

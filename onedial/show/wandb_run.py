@@ -41,12 +41,12 @@ ID_LENGTH = 12
 
 
 def wandb_id(run: Run) -> str:
-    """An identifier for a run's W&B run that no other run comes upon."""
+    """Draw an identifier for a run's W&B run that no other run comes upon."""
     return sha256_of_text(f"{run.path.resolve().name} {run.manifest.started} {run.config}")[:ID_LENGTH]
 
 
 def recorded_id(run: Run) -> str | None:
-    """The identifier of the W&B run that mirrors this one; None where nothing has mirrored it."""
+    """Read the identifier of the W&B run that mirrors this one; None where nothing has mirrored it."""
     identifier: str | None = run.manifest.facts.get(FACT, {}).get("id")
     return identifier
 
@@ -82,7 +82,7 @@ def wandb_knows_key() -> bool:
 
 
 def import_wandb() -> Any:
-    """The package, on its first use.
+    """Import the package on its first use.
 
     Raises:
         InputError: it is not installed.
@@ -156,7 +156,7 @@ class WandbRun:
             run.record(**{FACT: {"id": self._identifier, "project": self._logged.project}})
 
     def where(self) -> str:
-        """One line for the terminal: the page of an online run, or how an offline one is sent."""
+        """Say for the terminal where an online run is seen, or how an offline one is sent."""
         if self._mode == "online" and self._logged is not None:
             return f"W&B: {self._logged.url}"
         pieces = self._run.path / "wandb" / f"offline-run-*-{self._identifier}{self._others}"
@@ -182,7 +182,7 @@ class WandbRun:
         self._logged = None
 
     def withdraw(self) -> None:
-        """The run is refused after all: nothing of this start stays in its folder."""
+        """Take back what this start has put into the folder of a run that is refused after all."""
         self.close(failed=True)
         self._wandb.teardown()  # its service writes on for a moment
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -195,7 +195,7 @@ class WandbRun:
     # ---- what a folder says --------------------------------------------------------------------------------------
 
     def log_folder(self) -> None:
-        """Tables, figures and summary of what the folder says."""
+        """Log tables, figures and summary of what the folder says."""
         wandb, path = self._wandb, self._run.path
         tables = {file.stem: self._run.read_table(file.name) for file in sorted(path.glob("*.csv"))}
         shown = {
@@ -211,7 +211,7 @@ class WandbRun:
         self._tell(lambda logged: logged.summary.update(numbers))
 
     def log_artifact(self, kind: str, patterns: Sequence[str], metadata: Mapping[str, Any]) -> None:
-        """The files of some patterns, relative to the run's folder; nothing where there are none."""
+        """Log the files of some patterns, relative to the run's folder; nothing where there are none."""
         path = self._run.path
         files = sorted(str(file.relative_to(path)) for pattern in patterns for file in path.glob(pattern))
         if not files:
@@ -239,12 +239,12 @@ class WandbRun:
 
 
 def artifact_name(run: Run) -> str:
-    """The folder's name, in the letters that an artifact's name may have."""
+    """Write the folder's name in the letters that an artifact's name may have."""
     return re.sub(r"[^\w.-]+", "-", run.path.resolve().name)[:LONGEST_NAME]
 
 
 def numbers_of(run: Run) -> dict[str, Any]:
-    """FILE.NAME -> number or text, of the JSON files of a run that say what came out."""
+    """Read FILE.NAME -> number or text, of the JSON files of a run that say what came out."""
     numbers: dict[str, Any] = {}
     for file in sorted(run.path.glob("*.json")):
         stored = json.loads(file.read_text(encoding="utf-8"))
@@ -274,23 +274,23 @@ class RunWatcher:
         self._hearing.enter_context(listening(self._advanced))
 
     def stage_ended(self, name: str, seconds: float) -> None:
-        """A stage is done."""
+        """Log that a stage is done."""
         self.wandb_run.log({f"stages/{name}": seconds})
 
     def run_ended(self, failed: bool) -> None:
-        """The program is done with the run, or was interrupted."""
+        """Log that the program is done with the run, or was interrupted."""
         self._hearing.close()
         if not failed and self._leads:
             self.log_end()
         self.wandb_run.close(failed)
 
     def run_withdrawn(self) -> None:
-        """The run is refused after all: nothing of this start stays in its folder."""
+        """Take back what this start has put into the folder."""
         self._hearing.close()
         self.wandb_run.withdraw()
 
     def log_end(self) -> None:
-        """What the finished folder says."""
+        """Log what the finished folder says."""
         self.wandb_run.log_folder()
         self.wandb_run.log_artifact(self.run.manifest.program, FILES, {})
 

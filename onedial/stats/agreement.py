@@ -27,12 +27,12 @@ class Counts:
     given: np.ndarray
 
     def agreement(self) -> np.ndarray:
-        """Share of equal answers; nan where nothing was counted."""
+        """Compute the share of equal answers; nan where nothing was counted."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return (self.n - self.predicted - self.given + 2 * self.both) / self.n
 
     def kappa(self) -> np.ndarray:
-        """Cohen's kappa; 0 where either side is constant, nan where nothing was counted."""
+        """Compute Cohen's kappa; 0 where either side is constant, nan where nothing was counted."""
         with np.errstate(invalid="ignore", divide="ignore"):
             p, q = self.predicted / self.n, self.given / self.n
             chance = p * q + (1 - p) * (1 - q)
@@ -42,7 +42,7 @@ class Counts:
 
 
 def count(predicted: np.ndarray, given: np.ndarray) -> Counts:
-    """Counts of two question x target arrays (1, 0, nan), shape (target,).
+    """Count over questions in two question x target arrays (1, 0, nan), shape (target,).
 
     >>> counts = count(np.array([[1.0], [1.0], [0.0], [0.0]]), np.array([[1.0], [0.0], [0.0], [0.0]]))
     >>> counts.agreement().tolist(), counts.kappa().tolist()
@@ -56,7 +56,7 @@ COPY, MIN_OF_A_KIND = 0.95, 10
 
 
 def kappas_between(answers: np.ndarray) -> np.ndarray:
-    """Cohen's kappa of every two columns over what both answered; nan under `MIN_OF_A_KIND` of a kind on either side.
+    """Compute Cohen's kappa of every two columns; nan under `MIN_OF_A_KIND` answers of a kind on either side.
 
     Args:
         answers: question x respondent (1, 0, nan).
@@ -79,7 +79,7 @@ def kappas_between(answers: np.ndarray) -> np.ndarray:
 def count_resampled(
     predicted: np.ndarray, given: np.ndarray, n_resamples: int, seed: int, groups: np.ndarray | None = None
 ) -> Counts:
-    """Counts in bootstrap resamples of the questions, shape (resample, target); see `resampling`.
+    """Count in bootstrap resamples of the questions, shape (resample, target); see `resampling`.
 
     >>> answers = np.array([[1.0], [0.0], [1.0], [0.0]])
     >>> count_resampled(answers, answers, 99, seed=0).agreement().min().item()
@@ -99,7 +99,7 @@ def count_permuted(
     strata: np.ndarray | None = None,
     groups: np.ndarray | None = None,
 ) -> Counts:
-    """Counts after the rows of `given` are permuted, jointly for all targets, shape (permutation, target).
+    """Count after the rows of `given` are permuted, jointly for all targets, shape (permutation, target).
 
     Gaps of `given` travel with its rows; answers of the subject that were not read stay where they are.
 
@@ -126,7 +126,7 @@ def count_permuted(
 
 
 def interval(resampled: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Percentile interval along the first axis; nan where a resample holds nothing to count.
+    """Compute a percentile interval along the first axis; nan where a resample holds nothing to count.
 
     Percentile, not basic (2 x estimate - percentile): it never leaves the range of the statistic.
 

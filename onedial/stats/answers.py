@@ -66,7 +66,7 @@ class Answers:
         return bool(self.answered.all())
 
     def select(self, keep: Booleans | Integers) -> "Answers":
-        """The same questions, and only the respondents in `keep` (a mask or positions)."""
+        """Select respondents by a mask or positions; the questions stay."""
         return Answers(self.yes[:, keep], self.answered[:, keep], self.questions, self.respondents[keep])
 
 
@@ -112,7 +112,7 @@ def as_answers(matrix: Any) -> Answers:
 
 
 def names(labels: Iterable[object], limit: int = 12) -> str:
-    """'a, b and 3 more': respondents as a message names them.
+    """Name respondents as a message does: 'a, b and 3 more'.
 
     >>> names(["a", "b", "c", "d"], limit=2)
     'a, b and 2 more'
@@ -124,7 +124,7 @@ def names(labels: Iterable[object], limit: int = 12) -> str:
 
 
 def one_kind_of_answer(who: str) -> str:
-    """What is to be known of respondents that always say the same: one sentence, so that it is said once.
+    """Say what is to be known of respondents that always say the same.
 
     >>> one_kind_of_answer("b")
     'b gave only one kind of answer (or none): correlations with them are nan, no place on a factor'
@@ -145,7 +145,7 @@ def warn(message: str) -> None:
 
 
 def frame_of(matrix: Any) -> pd.DataFrame:
-    """A question x respondent matrix as a data frame; a table keeps its labels, others are numbered.
+    """Make a data frame of a question x respondent matrix; a table keeps its labels, others are numbered.
 
     >>> frame_of([[1, 0], [0, 1], [1, 1]]).shape
     (3, 2)
@@ -164,7 +164,7 @@ def frame_of(matrix: Any) -> pd.DataFrame:
 
 
 def numbers_or_nan(frame: pd.DataFrame) -> NDArray[Any]:
-    """The values as one bool, float32 or float64 array; nan where missing.
+    """Make one bool, float32 or float64 array of the values; nan where missing.
 
     >>> import pandas as pd
     >>> numbers_or_nan(pd.DataFrame({"a": [1, None]})).tolist()

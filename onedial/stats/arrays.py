@@ -14,7 +14,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 def unmasked(values: Any) -> NDArray[Any]:
-    """An array of the same values, nan where a masked array hides one; `np.asarray` would show what is hidden.
+    """Make an array with nan where a masked array hides a value; `np.asarray` would show what is hidden.
 
     Raises:
         InputError: rows of different lengths, or what numpy can make no array of.
@@ -32,7 +32,7 @@ def unmasked(values: Any) -> NDArray[Any]:
 
 
 def number(table: pd.DataFrame, row: object, column: str) -> float:
-    """One cell of a table as a float.
+    """Return one cell of a table as a float.
 
     >>> import pandas as pd
     >>> number(pd.DataFrame({"share": [0.5]}, index=["a"]), "a", "share")

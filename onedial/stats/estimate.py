@@ -41,12 +41,12 @@ class Estimate:
     n_missing: int = 0
 
     def __format__(self, form: str) -> str:
-        """The number with its interval in brackets, each by `form`, without a zero before the point; a dash for nan."""
+        """Write the number with its interval in brackets, each by `form`, without a zero before the point."""
         value, low, high = (without_zero(end, form) for end in (self.value, self.low, self.high))
         return value if self.value != self.value or self.low != self.low else f"{value} ({low} to {high})"
 
     def columns(self, name: str) -> dict[str, float]:
-        """What a table says of it: `name`, `name_low`, `name_high`."""
+        """Name the columns that a table has of it: `name`, `name_low`, `name_high`."""
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
     @property
@@ -56,7 +56,7 @@ class Estimate:
 
 
 def estimate(statistic: Callable[[Floats], Any], weights: Floats | Iterable[Floats], n_missing: int = 0) -> Estimate:
-    """A statistic with its percentile bootstrap interval; resamples in which it cannot be computed are left out.
+    """Estimate a statistic with a percentile bootstrap; resamples in which it cannot be computed are left out.
 
     Args:
         statistic: from (resample, unit), how often each unit counts, to (resample,).
@@ -81,7 +81,7 @@ def estimate(statistic: Callable[[Floats], Any], weights: Floats | Iterable[Floa
 
 
 def rank_correlation(one: Floats, other: Floats, weights: Iterable[Floats] | None = None) -> Estimate:
-    """Spearman's correlation over the units that have both values, with its 95% interval.
+    """Compute Spearman's correlation over the units that have both values, with its 95% interval.
 
     Where units are independent, the interval is Fisher's z with the variance of Bonett and Wright (2000, Psychometrika
     65, 23-28); where they are drawn in groups it is a bootstrap over these, ranked anew in each resample.
@@ -119,7 +119,7 @@ def rank_correlation(one: Floats, other: Floats, weights: Iterable[Floats] | Non
 
 
 def _weighted_ranks(weights: Floats, *columns: Floats) -> Floats:
-    """Spearman's correlation of two columns in each resample of three units or more in which neither is constant."""
+    """Compute Spearman's correlation in each resample of three units or more in which neither column is constant."""
     weights = weights.astype(np.float64)
     ranks = []
     for column in columns:
@@ -134,7 +134,7 @@ def _weighted_ranks(weights: Floats, *columns: Floats) -> Floats:
 
 
 def without_zero(value: float, form: str) -> str:
-    """A number as it stands in a sentence: no zero before the point, a real minus sign, a dash for nan.
+    """Write a number for a sentence: no zero before the point, a real minus sign, a dash for nan.
 
     >>> without_zero(-0.125, ".2f"), without_zero(1.5, "+.1f")
     ('−.12', '+1.5')

@@ -11,7 +11,7 @@ from onedial.stats.arrays import unmasked
 
 
 def labels_of(labels: Any, order: pd.Index, wanted: pd.Index, what: str) -> np.ndarray:
-    """Labels in the order of `wanted`.
+    """Put labels in the order of `wanted`.
 
     Args:
         labels: a Series indexed by name, a dictionary, or a sequence that runs along `order`. wanted: names of the

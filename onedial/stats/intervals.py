@@ -21,7 +21,7 @@ FEWEST_UNITS = 5
 
 
 def drawn_units(topics: ArrayLike | None, n: int) -> np.ndarray:
-    """What a bootstrap draws: whole topics where there are `FEWEST_TOPICS` or more, single questions elsewhere.
+    """Say what a bootstrap draws: whole topics where there are `FEWEST_TOPICS` or more, else single questions.
 
     Args:
         topics: of the questions; None where they have none. n: questions.
@@ -37,7 +37,7 @@ def drawn_units(topics: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def unit_weights(units: np.ndarray, n_bootstrap: int, seed: int | np.random.Generator) -> Floats:
-    """(resample, question): how often its unit was drawn, as many units as there are.
+    """Draw (resample, question) weights: how often its unit was drawn, as many units as there are.
 
     `resampled_weights` is for many questions: it draws in pieces, other draws of the same kind from one seed, on which
     the numbers of a verdict rest, as those of a battery do on these.
@@ -55,7 +55,7 @@ def unit_weights(units: np.ndarray, n_bootstrap: int, seed: int | np.random.Gene
 def resampled_interval(
     value: float, drawn: ArrayLike, n: int, lowest: float = float("nan"), highest: float = float("nan")
 ) -> tuple[float, float]:
-    """95% interval of a score from its bootstrap resamples.
+    """Compute the 95% interval of a score from its bootstrap resamples.
 
     Formula: expanded percentiles, the quantiles Phi(-+ sqrt(n / (n - 1)) t) of the resamples, t of Student's with n - 1
     degrees of freedom (Hesterberg, 2015, The American Statistician 69, 371-386). Where no resample differs from
@@ -93,7 +93,7 @@ def mean_interval(
     n_bootstrap: int = 1999,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """95% interval of a mean by `resampled_interval`, of questions or whole topics (`drawn_units`).
+    """Compute the 95% interval of a mean by `resampled_interval`, of questions or whole topics (`drawn_units`).
 
     Args:
         values: (question,), none of them nan. lowest, highest: between which each lies. topics: of the questions.
@@ -114,7 +114,7 @@ def mean_interval(
 def area_interval(
     area: float, drawn: ArrayLike, n: int, n_positive: int, n_negative: int, one_level: bool
 ) -> tuple[float, float]:
-    """95% interval of an area under the ROC curve, or of a balanced accuracy, which is that of a yes or no.
+    """Compute the 95% interval of an area under the ROC curve, or of a balanced accuracy, which is that of a yes or no.
 
     Formula: `resampled_interval`; where all cases of one kind have the same score no resample says how they might
     differ, nor does any where the kinds do not overlap, and the wider of it and `roc_area_interval` is taken.

@@ -24,7 +24,7 @@ things alone says little of the others."""
 
 
 def interval_95(drawn: ArrayLike, fewest: int = 1) -> tuple[float, float]:
-    """Ends of the central 95% of what was resampled; nan values are left out.
+    """Find the ends of the central 95% of what was resampled; nan values are left out.
 
     Args:
         drawn: any shape. fewest: with fewer known values than this, both ends are nan.
@@ -41,7 +41,7 @@ def interval_95(drawn: ArrayLike, fewest: int = 1) -> tuple[float, float]:
 
 
 def p_value(observed: float, simulated: np.ndarray[Any, Any], larger: bool = True) -> float:
-    """One-sided p value of a statistic beside those of B random data sets.
+    """Compute the one-sided p value of a statistic beside those of B random data sets.
 
     Formula: (1 + k) / (B + 1), k = simulated values at least as large as the observed one (Davison and Hinkley, 1997,
     Bootstrap Methods and their Application, section 4.2). Values that differ by rounding alone (1e-12) count as equal.

@@ -7,7 +7,7 @@ from onedial.stats.arrays import Floats
 
 
 def adjusted(p: Floats) -> Floats:
-    """p values adjusted for the false discovery rate; nan stays nan and does not count.
+    """Adjust p values for the false discovery rate; nan stays nan and does not count.
 
     Formula: min over j >= rank of n p_(j) / j (Benjamini and Hochberg, 1995, Journal of the Royal Statistical Society B
     57, 289-300). R: `p.adjust(p, "BH")`.
@@ -25,7 +25,7 @@ def adjusted(p: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """p values adjusted so that one true null among all is rejected in no more than the level; nan stays nan.
+    """Adjust p values so that one true null among all is rejected in no more than the level; nan stays nan.
 
     Formula: max over j <= rank of (n + 1 - j) p_(j), at most 1 (Holm, 1979, Scandinavian Journal of Statistics 6,
     65-70). R: `p.adjust(p, "holm")`.
@@ -41,7 +41,7 @@ def holm(p: Floats) -> Floats:
 
 
 def chi_squared_tail(value: float, df: float) -> float:
-    """P(chi-squared > value); nan where the value is.
+    """Compute P(chi-squared > value); nan where the value is.
 
     >>> round(chi_squared_tail(3.84, 1), 3)
     0.05
@@ -50,7 +50,7 @@ def chi_squared_tail(value: float, df: float) -> float:
 
 
 def p_text(p: float) -> str:
-    """A p value in a sentence.
+    """Write a p value for a sentence.
 
     >>> p_text(0.0313), p_text(0.00001)
     ('p = 0.031', 'p < .0001')

@@ -39,7 +39,7 @@ class PanelEstimate(Estimate):
     detectable: float = NAN
 
     def over(self, scope: str) -> Estimate:
-        """The same number with its interval over "topics", or for "models" like these."""
+        """Return the same number with its interval over "topics", or for "models" like these."""
         return Estimate(self.value, getattr(self, f"low_{scope}"), getattr(self, f"high_{scope}"), n=self.n)
 
     def within(self, bound: float) -> bool:
@@ -48,7 +48,7 @@ class PanelEstimate(Estimate):
 
 
 def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Mean over targets of one base model, then over base models, along the last axis; nan is left out.
+    """Average over targets of one base model, then over base models, along the last axis; nan is left out.
 
     A model that stands in the panel under ten framings thus counts as one.
 
@@ -62,7 +62,7 @@ def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
 
 
 def model_means(values: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Mean over the targets of each base model, in the order of `numpy.unique`: ... x model; nan is left out.
+    """Average over the targets of each base model, in the order of `numpy.unique`: ... x model; nan is left out.
 
     >>> model_means(np.array([1.0, 0.0, 0.5]), np.array(["b", "a", "b"])).tolist()
     [0.0, 0.75]
@@ -81,7 +81,7 @@ def model_means(values: np.ndarray, models: np.ndarray) -> np.ndarray:
 def panel_estimate(
     values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | None, models: np.ndarray, n: int = 0
 ) -> PanelEstimate:
-    """An average over targets with all of its intervals.
+    """Average over targets, with all intervals.
 
     Args:
         values: target. resampled: resample x target, over questions. by_topic: the same over topics, None where there
@@ -110,7 +110,7 @@ def panel_estimate(
 
 
 def without_each_model(values: np.ndarray, models: np.ndarray) -> dict[str, float]:
-    """The number without each base model in turn; nan where it is the only one.
+    """Compute the number without each base model in turn; nan where it is the only one.
 
     >>> without_each_model(np.array([1.0, 0.0, 0.5]), np.array(["a", "b", "c"]))
     {'a': 0.25, 'b': 0.75, 'c': 0.5}

@@ -12,7 +12,7 @@ POWER = 0.8
 
 
 def least_z(n_tests: int = 1, power: float = POWER) -> float:
-    """How many standard errors an effect must have to be found with this power.
+    """Compute how many standard errors an effect must have to be found with this power.
 
     Formula: Phi^-1(1 - alpha') + Phi^-1(power), alpha' = LEVEL / n_tests / 2: what a single effect
     among n tests needs after adjustment.
@@ -43,7 +43,7 @@ def least_on_average(least: Any, n_tests: int = 1) -> float:
 
 
 def power_on_average(effect: float, least: Any, n_tests: int = 1) -> float:
-    """How often this effect is found if it may be anywhere; 0 where no place was tested.
+    """Compute how often this effect is found if it may be anywhere; 0 where no place was tested.
 
     Formula: mean over places of Phi(z effect / least - z + Phi^-1(.8)), z = least_z(n_tests).
 

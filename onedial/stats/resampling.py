@@ -19,7 +19,7 @@ SMALLEST_STRATUM = 5
 def resampled_weights(
     n_questions: int, n_resamples: int, seed: int, groups: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
-    """How often each resample draws each question, in pieces: resample x question.
+    """Draw how often each resample holds each question, in pieces: resample x question.
 
     The same seed and number of questions give the same resamples, so that differences are paired.
 
@@ -45,7 +45,7 @@ def permuted_rows(
     strata: np.ndarray | None = None,
     groups: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Independent random permutations of 0..n-1, each place filled from its own stratum: permutation x question.
+    """Draw random permutations of 0..n-1, each place filled from its own stratum: permutation x question.
 
     Args:
         strata: question -> stratum; None permutes over all.
@@ -72,7 +72,7 @@ def permuted_rows(
 
 
 def groups_among(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    """The groups of these questions (mask or positions), 0 to G - 1; None where there are none.
+    """Number the groups of these questions (mask or positions) 0 to G - 1; None where there are none.
 
     >>> groups_among(np.array([4, 4, 7, 9]), np.array([1, 2, 3])).tolist()
     [0, 1, 2]
@@ -81,7 +81,7 @@ def groups_among(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | No
 
 
 def counted_once(is_true: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    """How many groups hold a True, for each column: wordings of one question count as one.
+    """Count the groups that hold a True, for each column: wordings of one question count as one.
 
     Args:
         is_true: question x column, True or False. groups: question -> group; None where each is its own.
@@ -98,7 +98,7 @@ def counted_once(is_true: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
 
 
 def _interchangeable(groups: np.ndarray, strata: np.ndarray) -> Iterator[np.ndarray]:
-    """The questions of groups that may take each other's place."""
+    """Yield the questions of groups that may take each other's place."""
     first = np.unique(groups, return_index=True)[1]
     codes = np.unique(groups, return_inverse=True)[1]
     sizes, stratum = np.bincount(codes), strata[first]
@@ -113,14 +113,14 @@ def _interchangeable(groups: np.ndarray, strata: np.ndarray) -> Iterator[np.ndar
 
 
 def _in_random_order(groups: np.ndarray, n_permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions, group after group in random order, and in random order within each: permutation x position."""
+    """Draw positions, group after group in random order, and in random order within each: permutation x position."""
     n_groups = int(groups.max()) + 1
     ranks = rng.permuted(np.tile(np.arange(n_groups), (n_permutations, 1)), axis=1)
     return np.argsort(ranks[:, groups] + rng.random((n_permutations, len(groups))), axis=1)
 
 
 def strata_of(topics: np.ndarray) -> np.ndarray:
-    """Topics as strata, 0 to n - 1; those with few questions, and questions without a topic, are one stratum.
+    """Number topics as strata, 0 to n - 1; small ones, and questions without a topic, are one stratum.
 
     >>> strata_of(np.array(["a"] * 5 + ["b", "c"])).tolist()
     [1, 1, 1, 1, 1, 0, 0]
@@ -133,7 +133,7 @@ def strata_of(topics: np.ndarray) -> np.ndarray:
 
 
 def chunks(n_rounds: int, n_questions: int) -> list[int]:
-    """Sizes that add up to `n_rounds`, each small enough to hold its rounds x questions in memory.
+    """Split rounds into sizes, each small enough to hold its rounds x questions in memory.
 
     >>> chunks(1000, 20_000)[:2], sum(chunks(1000, 20_000))
     ([100, 100], 1000)

@@ -20,7 +20,7 @@ from onedial.stats.resampling import resampled_weights
 
 
 def auc(scores: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """A_t of one order for each target: (target,); nan where a target gives one kind of answer only.
+    """Compute A_t of one order for each target: (target,); nan where a target gives one kind of answer only.
 
     Args:
         scores: question, nan where there is none. given: question x target (1, 0, nan).
@@ -34,7 +34,7 @@ def auc(scores: np.ndarray, given: np.ndarray) -> np.ndarray:
 def auc_resampled(
     scores: np.ndarray, given: np.ndarray, n_resamples: int, seed: int, groups: np.ndarray | None = None
 ) -> np.ndarray:
-    """A_t in bootstrap resamples of the questions, resample x target; the same seed gives the same resamples.
+    """Compute A_t in bootstrap resamples of the questions, resample x target; one seed gives the same resamples.
 
     Args:
         groups: question -> group, where whole groups (topics) are drawn.
@@ -47,7 +47,7 @@ def auc_resampled(
 
 
 def roc_area(scores: ArrayLike, positive: ArrayLike, weights: Floats | None = None) -> Floats:
-    """P(score of a positive case > score of a negative one), ties one half.
+    """Compute P(score of a positive case > score of a negative one), ties one half.
 
     Formula: (sum over pairs of a positive and a negative case of w_p w_n ([s_p > s_n] + [s_p = s_n] / 2)) / (sum of w_p
     times sum of w_n) (Hanley and McNeil, 1982, Radiology 143, 29-36).
@@ -81,7 +81,7 @@ def roc_area(scores: ArrayLike, positive: ArrayLike, weights: Floats | None = No
 
 
 def roc_area_interval(area: float, n_positive: int, n_negative: int) -> tuple[float, float]:
-    """95% interval of an area under the ROC curve, from the area and the two counts alone.
+    """Compute the 95% interval of an area under the ROC curve, from the area and the two counts alone.
 
     Formula: all t with |area - t| <= z s(t), s(t)^2 = t (1 - t) (1 + k (1 - t) / (2 - t) + k t / (1 + t)) / (n_p n_n),
     k = (n_p + n_n) / 2 - 1, z the normal quantile (Newcombe, 2006, Statistics in Medicine 25, 559-573, method 5). Cases

@@ -9,7 +9,7 @@ from onedial.stats.estimate import Estimate, estimate
 
 
 def rates(answers: Floats) -> tuple[Floats, Integers]:
-    """Yes rate down each column, over the answers that were read, and how many those are; nan where none is.
+    """Compute the yes rate down each column over the answers that were read (nan where none is), and their number.
 
     Args:
         answers: (question, ...) 1 yes, 0 no, nan not read.
@@ -23,7 +23,7 @@ def rates(answers: Floats) -> tuple[Floats, Integers]:
 
 
 def share_of(part: Floats, whole: Floats, weights: Floats) -> tuple[Estimate, Estimate]:
-    """Mean of `part` over mean of `whole`, by the units that have both; and the mean of the whole.
+    """Divide the mean of `part` by the mean of `whole`, over the units that have both; with the mean of the whole.
 
     A ratio of means and not a mean of ratios: that of one unit, whose whole hardly differs from 0, may be anything.
     Where the interval of the whole holds 0 there is nothing to have a share of, and the share is nan.
@@ -54,7 +54,7 @@ def share_of(part: Floats, whole: Floats, weights: Floats) -> tuple[Estimate, Es
 
 
 def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """95% interval of a share (Wilson, 1927, Journal of the American Statistical Association 22, 209-212).
+    """Compute the 95% interval of a share (Wilson, 1927, Journal of the American Statistical Association 22, 209-212).
 
     Args:
         n_positive, n: how many of how many, one value per share.

@@ -53,7 +53,7 @@ class Training:
 
     @classmethod
     def of(cls, rows: Floats, *, standardise: bool = True) -> "Training":
-        """From (question, d_model) activations; without `standardise` coordinates are centred only."""
+        """Make it of (question, d_model) activations; without `standardise` coordinates are centred only."""
         mean = rows.mean(axis=0)
         spread = rows.std(axis=0) if standardise else np.ones(rows.shape[1])
         scale = np.where(spread > 0, spread, 1.0)
@@ -66,11 +66,11 @@ class Training:
         return cls(mean, scale, z, z.T @ (vectors / singular) if wide else vectors, singular)
 
     def standardised(self, rows: Floats) -> Floats:
-        """Other questions in the same coordinates."""
+        """Put other questions in the same coordinates."""
         return (rows - self.mean) / self.scale
 
     def normalised(self, directions: Floats) -> Floats:
-        """Directions (penalty, d_model, label) whose scores have standard deviation 1 over the training questions.
+        """Scale directions (penalty, d_model, label) to scores of standard deviation 1 over the training questions.
 
         So scores of probes that were fitted to other questions compare. A direction without length stays one.
         """
@@ -84,7 +84,7 @@ class Training:
 
 
 def logistic(training: Training, labels: Floats, penalties: Sequence[float]) -> Floats:
-    """L2-penalised logistic regression, the intercept free.
+    """Fit an L2-penalised logistic regression, the intercept free.
 
     Formula: minimise mean over known questions of log(1 + exp(-y (b + w . z))) + (lambda / 2) |w|^2, y = +-1. Every
     step majorises the loss by Böhning's bound p (1 - p) <= 1/4 (1992, Annals of the Institute of Statistical
@@ -109,7 +109,7 @@ def logistic(training: Training, labels: Floats, penalties: Sequence[float]) -> 
 def _penalised_logistic(
     scores: Singles, singular: Singles, known: NDArray[np.bool_], target: Singles, strength: Singles
 ) -> Singles:
-    """(rank, column) weights along the principal axes; a column is let go as soon as it has converged.
+    """Fit (rank, column) weights along the principal axes; a column is let go as soon as it has converged.
 
     Single precision, whose error is far below the tolerance, takes half the time.
 
@@ -143,7 +143,7 @@ def _penalised_logistic(
 
 
 def ridge(training: Training, labels: Floats, penalties: Sequence[float]) -> Floats:
-    """Least squares on labels +-1 with an L2 penalty.
+    """Fit least squares on labels +-1 with an L2 penalty.
 
     Formula: w = (Z'Z / n + lambda I)^-1 cov(z, y). Where a label is not known of every question, the covariance of the
     activations still counts all of them, and the covariance with the label those that have it.
@@ -157,7 +157,7 @@ def ridge(training: Training, labels: Floats, penalties: Sequence[float]) -> Flo
 
 
 def lda(training: Training, labels: Floats, penalties: Sequence[float]) -> Floats:
-    """Linear discriminant analysis with the shrinkage of Ledoit and Wolf in place of a penalty that is chosen.
+    """Fit a linear discriminant with the shrinkage of Ledoit and Wolf in place of a penalty that is chosen.
 
     Formula: (S + shrinkage of S towards its mean eigenvalue)^-1 (mean_1 - mean_0), with S the covariance of all
     training questions: within classes or over all, the direction is the same. It is ridge with another penalty (Ledoit
@@ -170,7 +170,7 @@ def lda(training: Training, labels: Floats, penalties: Sequence[float]) -> Float
 
 
 def mean_difference(training: Training, labels: Floats, penalties: Sequence[float]) -> Floats:
-    """Mean of label 1 minus mean of label 0, in the stream's own coordinates: what steering adds most often.
+    """Subtract the mean of label 0 from that of label 1, in the stream's own coordinates, as steering does most often.
 
     In standardised coordinates each entry is weighted by the coordinate's scale twice: once to be a difference of the
     stream, once because the score is the stream's projection.
@@ -186,7 +186,7 @@ PENALISED = frozenset({"logistic", "ridge"})
 
 
 def fit_logistic(rows: Floats, target: Floats, penalty: float = 1e-3) -> Floats:
-    """(1 + number,) intercept and slopes of log-odds on a few numbers, by scikit-learn's Newton solver.
+    """Fit (1 + number,) intercept and slopes of log-odds on a few numbers, by scikit-learn's Newton solver.
 
     Formula: minimise the mean over questions of -t log p - (1 - t) log(1 - p), plus (penalty / 2) |w|^2 over the slopes
     of standardised numbers. The penalty keeps a separable sample finite.
@@ -215,7 +215,7 @@ def fit_logistic(rows: Floats, target: Floats, penalty: float = 1e-3) -> Floats:
 
 
 def ledoit_wolf(training: Training) -> float:
-    """The shrinkage that Ledoit and Wolf estimate, from the rows' lengths and the singular values alone.
+    """Estimate the shrinkage of Ledoit and Wolf from the rows' lengths and the singular values alone.
 
     scikit-learn: `ledoit_wolf_shrinkage(rows, assume_centered=True)`, which takes 2 s a call for 1,000 rows of 4,096
     coordinates, four times as long as all else of a fit.
@@ -230,7 +230,7 @@ def ledoit_wolf(training: Training) -> float:
 
 
 def _label_covariance(training: Training, labels: Floats) -> Floats:
-    """(d_model, label) covariance of the rows with labels +-1."""
+    """Compute the (d_model, label) covariance of the rows with labels +-1."""
     known = np.isfinite(labels)
     n_known = np.maximum(known.sum(axis=0), 1)
     signs = np.where(known, 2 * np.nan_to_num(labels) - 1, 0.0)

@@ -20,7 +20,7 @@ _CHUNK = 500
 
 
 def surface_features(texts: Sequence[str]) -> np.ndarray:
-    """Question x (characters, words, mean length of a word, digits, capitals within, superlatives, "first").
+    """Measure question x (characters, words, mean length of a word, digits, capitals, superlatives, "first").
 
     >>> surface_features(["Who was first?", "Name the tallest tower."]).shape
     (2, 7)
@@ -46,7 +46,7 @@ def surface_features(texts: Sequence[str]) -> np.ndarray:
 
 
 def text_features(texts: Sequence[str]) -> sparse.csr_matrix:
-    """Question x (surface features and TF-IDF of words and pairs of words that stand in two questions or more).
+    """Measure question x (surface features and TF-IDF of words and pairs of words that stand in two questions or more).
 
     >>> text_features(["Who wrote Emma?", "Who wrote Dune?"]).shape
     (2, 10)
@@ -58,7 +58,7 @@ def text_features(texts: Sequence[str]) -> sparse.csr_matrix:
 
 
 def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Predicted values for every question; those of the questions trained on come from models that did not see them.
+    """Predict values for every question; those of the questions trained on come from models that did not see them.
 
     The penalty is chosen for each column by generalised cross-validation within what it is trained on. Columns whose
     values are known for the same questions share the decomposition of the features.
@@ -102,7 +102,7 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
 
 
 def _turned(features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
-    """As many features as questions at most, with the same inner products, which are all that a ridge knows."""
+    """Make as many features as questions at most, with the same inner products, which are all that a ridge knows."""
     products = features @ features.T
     values, vectors = np.linalg.eigh(products.toarray() if sparse.issparse(products) else products)
     kept = values > 1e-12 * values.max()
@@ -110,7 +110,7 @@ def _turned(features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
 
 
 def text_vectors(texts: Sequence[str]) -> sparse.csr_matrix:
-    """Question x run of three to five characters within words: TF-IDF with logarithmic counts, of length 1."""
+    """Measure question x run of three to five characters within words: TF-IDF with logarithmic counts, of length 1."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     shown = [text if text.strip() else "-" for text in texts]
@@ -118,7 +118,7 @@ def text_vectors(texts: Sequence[str]) -> sparse.csr_matrix:
 
 
 def nearest_texts(texts: Sequence[str], k: int, groups: np.ndarray | None = None) -> np.ndarray:
-    """The k questions that read most like each, the nearest first and itself left out: question x k, as positions.
+    """Find the k questions that read most like each, the nearest first, itself left out: question x k positions.
 
     Args:
         k: at most one less than there are texts.

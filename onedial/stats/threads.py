@@ -9,6 +9,6 @@ from threadpoolctl import threadpool_limits
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """While the context lasts, numpy and scipy compute on one thread; torch's own threads stay."""
+    """Let numpy and scipy compute on one thread while the context lasts; torch's own threads stay."""
     with threadpool_limits(limits=1, user_api="blas"):
         yield

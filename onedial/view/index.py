@@ -47,7 +47,7 @@ class ListedRun:
 
 
 def runs_below(folder: Path) -> list[ListedRun]:
-    """The runs of a folder, newest first. Links are not followed."""
+    """List the runs of a folder, newest first. Links are not followed."""
     listed = [_listed(path, path.relative_to(folder).as_posix()) for path in _run_folders(folder)]
     return sorted(listed, key=lambda run: run.begun, reverse=True)
 
@@ -77,7 +77,7 @@ def write_index(folder: Path) -> Path:
 
 
 def server_of(folder: Path, port: int) -> ThreadingHTTPServer:
-    """A server of the folder's files on this machine, whose first page is the list.
+    """Make a server of the folder's files on this machine, whose first page is the list.
 
     Raises:
         InputError: the port is taken.
@@ -99,7 +99,7 @@ class _Handler(SimpleHTTPRequestHandler):
         return super().send_head()
 
     def end_headers(self) -> None:
-        """Never from a browser's memory: the list changes."""
+        """Forbid that the list, which changes, comes from a browser's memory."""
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 

@@ -12,14 +12,14 @@ NOT_SET = "not set"
 
 
 def configuration_hash(configuration: Mapping[str, Any]) -> str:
-    """Hexadecimal SHA-256 over every key; their order does not count."""
+    """Compute the hexadecimal SHA-256 over every key; their order does not count."""
     return sha256_of_text(json.dumps(plain(configuration), sort_keys=True, ensure_ascii=False))
 
 
 def first_difference(
     stored: Mapping[str, Any], given: Mapping[str, Any], may_change: Collection[str] = ()
 ) -> tuple[str, Any, Any] | None:
-    """The first key that differs, but for those that may, as (key, stored value, given value); None if there is none.
+    """Find the first key that differs and may not, as (key, stored value, given value); None if there is none.
 
     Keys come in the order of `stored`, then those that only `given` has; nested keys are joined by dots.
     A key that one side lacks has the value `NOT_SET` there.
@@ -36,7 +36,7 @@ def first_difference(
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Nested values as (dotted name, value); an empty mapping is a value."""
+    """Flatten nested values into (dotted name, value); an empty mapping is a value."""
     for key, value in values.items():
         if isinstance(value, Mapping) and value:
             yield from flat(value, f"{prefix}{key}.")

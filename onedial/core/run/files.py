@@ -20,7 +20,7 @@ TEMPORARY = ".*.part*"  # as onedial.core.files.atomic_path names them
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object.
+    """Read a JSON object.
 
     Raises:
         InputError: no such file, or it holds no JSON object.
@@ -37,7 +37,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> pd.DataFrame:
-    """A table from a .parquet or .csv file; of parquet only the `columns` if given.
+    """Read a table from a .parquet or .csv file; of parquet only the `columns` if given.
 
     Raises:
         InputError: no such file, or it cannot be read as a table.

@@ -33,12 +33,12 @@ class Folder:
         return (self.path / name).exists()
 
     def file(self, name: str) -> Path:
-        """Where a file of this name is to be written, for what writes by itself; its folder is made."""
+        """Make the folder of a file that something else writes, and return its path."""
         make_folder((self.path / name).parent)
         return self.path / name
 
     def parts(self, name: str, columns: Sequence[str], key: Sequence[str]) -> Parts:
-        """The table that grows in the folder `name`."""
+        """Return the table that grows in the folder `name`."""
         return Parts(self.path / name, columns, key, self._writes_parts)
 
     def write_table(self, name: str, table: pd.DataFrame, *, index: bool = False) -> None:
@@ -47,7 +47,7 @@ class Folder:
             write_table(self.path / name, table, index=index)
 
     def read_table(self, name: str) -> pd.DataFrame:
-        """A table; see `onedial.core.run.files.read_table`."""
+        """Read a table; see `onedial.core.run.files.read_table`."""
         return read_table(self.path / name)
 
     def keep_table(self, name: str, table: pd.DataFrame, required: Sequence[str] = ()) -> None:
@@ -73,7 +73,7 @@ class Folder:
             write_json(self.path / name, plain(value))
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """A JSON object; see `onedial.core.run.files.read_json`."""
+        """Read a JSON object; see `onedial.core.run.files.read_json`."""
         return read_json(self.path / name)
 
     def write_text(self, name: str, text: str) -> None:
@@ -82,7 +82,7 @@ class Folder:
             write_text(self.path / name, text)
 
     def read_text(self, name: str) -> str:
-        """A text.
+        """Read a text.
 
         Raises:
             InputError: it is not there.

@@ -59,13 +59,13 @@ class Manifest:
 
     @classmethod
     def begun_now(cls, program: str) -> "Manifest":
-        """Of a run that begins here and now."""
+        """Make the manifest of a run that begins here and now."""
         about: dict[str, Any] = {"versions": library_versions(), "machine": machine(), **git_state()}
         return cls(program, started=utc_now(), command=command_line(), **about)
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """Of an existing run.
+        """Read the manifest of an existing run.
 
         Raises:
             InputError: missing, broken, or written in another format than this one.
@@ -90,12 +90,12 @@ _KNOWN = [each.name for each in fields(Manifest) if each.name not in ("facts", "
 
 
 def utc_now() -> str:
-    """The time as ISO 8601, to the second, in UTC."""
+    """Return the time as ISO 8601, to the second, in UTC."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def library_versions() -> dict[str, str | None]:
-    """See `Manifest.versions`. Nothing is imported, so this costs milliseconds."""
+    """List `Manifest.versions`. Nothing is imported, so this costs milliseconds."""
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for library in LIBRARIES:
         try:
@@ -106,13 +106,13 @@ def library_versions() -> dict[str, str | None]:
 
 
 def machine() -> dict[str, Any]:
-    """See `Manifest.machine`."""
+    """Describe the machine for `Manifest.machine`."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {"platform": platform.platform(), "architecture": platform.machine(), "cores": cores}
 
 
 def command_line() -> str:
-    """The command as it can be typed again, with the program's path relative to the repository where it lies there."""
+    """Write the command as it can be typed again, with a program of this repository by its path there."""
     if sys.argv[0].startswith("onedial "):
         return f"{sys.argv[0]} {shlex.join(sys.argv[1:])}".rstrip()
     program = Path(sys.argv[0]).resolve()
@@ -121,7 +121,7 @@ def command_line() -> str:
 
 
 def git_state() -> dict[str, Any]:
-    """`{"commit", "dirty"}` of the checkout that the code runs from; both None outside of a git checkout.
+    """Return `{"commit", "dirty"}` of the checkout that the code runs from; both None outside of a git checkout.
 
     A copy that merely lies inside somebody else's repository counts as outside.
     """

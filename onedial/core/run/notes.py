@@ -48,7 +48,7 @@ class Notes:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """While the context lasts, every `onedial.core.notices.notice` of any library is told here."""
+        """Tell every `onedial.core.notices.notice` of any library here while the context lasts."""
         with noticed(self.tell):
             yield
 
@@ -56,7 +56,7 @@ class Notes:
 def program(
     options: type[Options], work: Callable[[Any, Notes], int | None], documentation: str | None = None
 ) -> Callable[[], int | None]:
-    """What a program's file starts: its options are read, then its work is done while notes are collected.
+    """Make what a program's file starts: it reads the options, then works while notes are collected.
 
     Args:
         options: what it understands. work: takes them and the notes; begins, if it comes so far, a run; its exit code.
@@ -75,7 +75,7 @@ def program(
 
 
 def programs(parts: Mapping[str, Callable[[], int | None]], documentation: str | None) -> Callable[[], int | None]:
-    """What the file of several programs starts: the one that the first word names.
+    """Make what the file of several programs starts: the one that the first word names.
 
     Args:
         parts: word -> what `program` made. documentation: stands above the words in the help.

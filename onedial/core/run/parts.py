@@ -59,7 +59,7 @@ class Parts:
         return final
 
     def read(self) -> pd.DataFrame:
-        """All parts as one table, in an order that does not depend on how often the run was interrupted.
+        """Read all parts as one table, in an order that does not depend on how often the run was interrupted.
 
         What has been read is kept while no part is added or changed.
 
@@ -82,7 +82,7 @@ class Parts:
         return table.copy(deep=False)
 
     def done(self, column: str) -> set[str]:
-        """The values of one column that stand in a part.
+        """List the values of one column that stand in a part.
 
         Raises:
             InputError: what is there has other columns.
@@ -90,12 +90,12 @@ class Parts:
         return {value for file in self._own() for value in read_table(file, [column])[column].unique()}
 
     def done_keys(self) -> set[tuple[str, ...]]:
-        """The keys that stand in a part, as tuples in the order of `key`; raises as `done`."""
+        """List the keys that stand in a part, as tuples in the order of `key`; raises as `done`."""
         parts = (read_table(file, self.key)[self.key] for file in self._own())
         return {row for part in parts for row in part.itertuples(index=False, name=None)}
 
     def _own(self) -> list[Path]:
-        """The files, to go on with; their columns are seen from the first, as one program wrote them all."""
+        """List the files to go on with; the columns of the first are checked, as one program wrote them all."""
         files = self.files()
         if files and (lacking := [column for column in self.columns if column not in read_table(files[0])]):
             raise InputError(
@@ -105,5 +105,5 @@ class Parts:
         return files
 
     def files(self) -> list[Path]:
-        """The parts in the order of writing; temporary files are none."""
+        """List the parts in the order of writing; temporary files are none."""
         return sorted(self.folder.glob(PART))

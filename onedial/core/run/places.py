@@ -20,14 +20,14 @@ _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # s3:/bucket/run, as a Path writes
 
 
 def default_path(configuration: Mapping[str, Any], label: str, now: datetime | None = None) -> Path:
-    """`runs/<UTC time>-<label>-<first 6 digits of the configuration's hash>`."""
+    """Name a new run `runs/<UTC time>-<label>-<first 6 digits of the configuration's hash>`."""
     moment = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
     name = re.sub(r"[^\w.-]+", "-", Path(label).name).strip("-.") or "run"
     return RUNS / f"{moment}-{name}-{configuration_hash(configuration)[:6]}"
 
 
 def newest_path(configuration: Mapping[str, Any]) -> Path:
-    """The newest run of this configuration under `runs/`.
+    """Find the newest run of this configuration under `runs/`.
 
     Raises:
         InputError: there is none.

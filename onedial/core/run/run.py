@@ -40,13 +40,13 @@ class Watcher(Protocol):
     """Is told how a run goes."""
 
     def stage_ended(self, name: str, seconds: float) -> None:
-        """A stage is done."""
+        """Hear that a stage is done."""
 
     def run_ended(self, failed: bool) -> None:
-        """The program has done all of its work, or an exception has ended it."""
+        """Hear that the program has done all of its work, or that an exception has ended it."""
 
     def run_withdrawn(self) -> None:
-        """What the program has made is taken back; so is what the watcher has put into the folder."""
+        """Take back what the watcher has put into the folder, since the program does so with its own."""
 
 
 class Run(Folder):
@@ -81,7 +81,7 @@ class Run(Folder):
         label: str | None = None,
         may_change: Collection[str] = (),
     ) -> Run:
-        """The folder for a program with the options `--out` and `--resume`.
+        """Begin or resume the folder of a program with the options `--out` and `--resume`.
 
         Without `out`, a new run gets `default_path`, and `resume` takes the newest run under `runs/` with the
         same configuration.
@@ -165,7 +165,7 @@ class Run(Folder):
 
     @classmethod
     def _same(cls, path: Path, configuration: Mapping[str, Any], may_change: Collection[str]) -> Run:
-        """The run there; refused where it was made with another option that changes results."""
+        """Open the run there; refuse it where it was made with another option that changes results."""
         run = cls(path)
         if difference := first_difference(run.config, configuration, may_change):
             key, stored, given = difference
@@ -177,7 +177,7 @@ class Run(Folder):
 
     @classmethod
     def open(cls, path: Path | str, *, write: bool = False) -> Run:
-        """An existing run, whatever its configuration: to read it, or with `write` to change it as its one writer.
+        """Open an existing run, whatever its configuration: to read it, or with `write` as its one writer.
 
         Raises:
             InputError: no folder, or no run in it; with `write`, another process is writing.
@@ -189,7 +189,7 @@ class Run(Folder):
 
     @classmethod
     def join(cls, path: Path | str, process: int, writes_parts: bool = True) -> Run:
-        """The run that process 0 has begun, for another process of the same work; it alone writes more than parts.
+        """Join the run that process 0 has begun, for another process of the same work; it alone writes more than parts.
 
         Args:
             writes_parts: False where process 0 finds the same.
@@ -256,7 +256,7 @@ class Run(Folder):
             file.write(f"{utc_now()} {' '.join(message.split())}\n")
 
     def watched_by(self, watcher: Watcher) -> None:
-        """From now on `watcher` is told of every stage, and of the end."""
+        """Tell `watcher` of every stage from now on, and of the end."""
         self._watchers.append(watcher)
 
     @contextlib.contextmanager
@@ -299,7 +299,7 @@ class Run(Folder):
 
     @contextlib.contextmanager
     def withdrawn_if_refused(self) -> Iterator[None]:
-        """While a run settles what it rests on: an `InputError` withdraws it, and goes on to whoever called."""
+        """Withdraw the run where an `InputError` comes while it settles what it rests on; the error goes on."""
         try:
             yield
         except InputError:

@@ -40,7 +40,7 @@ def go_through(run: Run, study: Study, stages: Mapping[str, Stage[Study]], optio
 
 
 def loads_of(stages: Mapping[str, Stage[Any]], options: object, ahead: object) -> dict[str, list[Any]]:
-    """What each stage that the options want asks of the model, in order; without those that ask nothing.
+    """List what each stage that the options want asks of the model, in order; without those that ask nothing.
 
     Args:
         ahead: what the stages' `loads` take.
