@@ -87,6 +87,12 @@ def test_answers_too_few_or_too_much_alike_are_not_tested():
     assert table["p"].xs(5, level="group").isna().all()
 
 
+def test_where_nothing_is_tested_no_difference_can_be_found():
+    result = BundleInvariance(pd.DataFrame({"difference": [np.nan], "se": np.nan, "p": np.nan, "least": np.nan}))
+    assert np.isnan([result.least, result.spread]).all()
+    assert result.power(0.5) == 0
+
+
 @pytest.mark.parametrize(
     ("bundles", "groups", "message"),
     [

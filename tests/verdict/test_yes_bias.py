@@ -57,6 +57,8 @@ def test_a_planted_split_is_found_whatever_the_unsteered_yes_rates(bias, confide
         assert estimate.low < estimate.value < estimate.high
     assert split.as_asked.value == pytest.approx(split.bias.value + split.confidence.value)
     assert split.reversed.value == pytest.approx(split.bias.value - split.confidence.value)
+    unsteered = wordings[wordings["magnitude"] == 0].pivot(index="question_id", columns="wording", values="margin")
+    assert split.alike.value == pytest.approx(unsteered.corr().iloc[0, 1])
     assert split.alike.high < 0
     assert result.mostly == (share > 0.5)
 
