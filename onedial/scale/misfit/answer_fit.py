@@ -25,6 +25,7 @@ from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model
 from onedial.scale.response_curves import SALIENT, Chances, Curves, answers_other_way
 from onedial.scale.standard_errors import loading_errors
+from onedial.stats.answers import names
 from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL, Z_95
 from onedial.stats.multiple_tests import adjusted
@@ -67,11 +68,10 @@ class AnswerFit:
             f"None of {len(table)} respondents was found to follow the scale less or more closely than the others."
         ]
         if len(loose):
-            each = "; ".join(f"{name} {row['loading']:.2f}" for name, row in loose.iloc[:_SHOWN].iterrows())
-            more = f"; and {len(loose) - _SHOWN} more" * (len(loose) > _SHOWN)
+            each = names((f"{name} {loading:.2f}" for name, loading in loose["loading"].items()), _SHOWN)
             sentences = [
                 f"{len(loose)} of {len(table)} respondents follow{'s' * (len(loose) == 1)} the scale less closely than "
-                f"the others (loadings, {self.loading:.2f} for all: {each}{more})."
+                f"the others (loadings, {self.loading:.2f} for all: {each})."
             ]
         elif (table["follows"] == CLOSER).any():
             sentences = ["No respondent follows the scale less closely than the others."]

@@ -6,6 +6,7 @@ import pandas as pd
 from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.scale.study.rule import OBJECTIONS
+from onedial.stats.answers import names
 
 RESPONDENT, _RULE = "respondent", OBJECTIONS["group"]
 _MOST_GROUPS, _FEWEST_IN_BUNDLES = 12, 10  # questions in the mean
@@ -51,21 +52,19 @@ def _add(finding: Finding, bundles: BundleInvariance, what: str, who: str) -> No
             f"Questions grouped by {what} ({n} groups; {power} of the yes rate is found in 80%; standard deviation of "
             f"the differences {100 * bundles.spread:.0f} points)"
         )
-        first = violations.reset_index()[["group", "bundle", "difference", "logits"]].iloc[:_SHOWN].to_numpy()
-        each = "; ".join(
-            f"{group} {bundle} {100 * points:+.0f} points ({logits:+.1f} logits)"
-            for group, bundle, points, logits in first
+        rows = violations.reset_index().itertuples()
+        each = (
+            f"{row.group} {row.bundle} {100 * row.difference:+.0f} points ({row.logits:+.1f} logits)" for row in rows
         )
-        more = f"; and {len(violations) - _SHOWN} more" * (len(violations) > _SHOWN)
         floor = f"{100 * _RULE.floor:.0f} points or more"
         elsewhere = f"no group has a yes rate for a {who} that differs by {floor} at equal ability"
         if len(violations):
-            elsewhere = f"{len(violations)} times one differs for a {who} at equal ability ({each}{more})"
+            elsewhere = f"{len(violations)} times one differs for a {who} at equal ability ({names(each, _SHOWN)})"
         finding.sentences.append(f"{opening}: {elsewhere}.")
 
 
-def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dict[str, pd.Series], dict[str, str]]:
-    """The columns that sort the names into at least two groups and no more than `most`, and why others do not.
+def grouped(known: pd.DataFrame | None, ids: pd.Index, most: int) -> tuple[dict[str, pd.Series], dict[str, str]]:
+    """The columns that sort the ids into at least two groups and no more than `most`, and why others do not.
 
     Numbers with more than twelve values are cut into thirds. Left out are columns with gaps, and columns that make the
     same groups as one before them.
@@ -73,7 +72,7 @@ def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dic
     groups: dict[str, pd.Series] = {}
     left_out: dict[str, str] = {}
     codes: list[list[int]] = []
-    for column, values in () if known is None else known.reindex(names).items():
+    for column, values in () if known is None else known.reindex(ids).items():
         blank = int((values.isna() | (values.astype(str).str.strip() == "")).sum())
         if blank:
             if blank < len(values):
@@ -82,7 +81,7 @@ def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dic
         is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         if is_number and values.nunique() > _MOST_GROUPS:
             cut = np.searchsorted(np.quantile(values, [1 / 3, 2 / 3]), values.to_numpy(float))
-            values = pd.Series(np.array(["low", "middle", "high"])[cut], names)
+            values = pd.Series(np.array(["low", "middle", "high"])[cut], ids)
         n, code = values.nunique(), pd.factorize(values)[0].tolist()
         if 2 <= n <= most and code not in codes:
             groups[str(column)] = values
