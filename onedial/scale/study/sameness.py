@@ -52,10 +52,10 @@ def _add(finding: Finding, bundles: BundleInvariance, what: str, who: str) -> No
             f"Questions grouped by {what} ({n} groups; {power} of the yes rate is found in 80%; standard deviation of "
             f"the differences {100 * bundles.spread:.0f} points)"
         )
-        rows = violations.reset_index().itertuples()
-        each = (
-            f"{row.group} {row.bundle} {100 * row.difference:+.0f} points ({row.logits:+.1f} logits)" for row in rows
-        )
+        each = [
+            f"{group} {bundle} {100 * difference:+.0f} points ({logits:+.1f} logits)"
+            for (bundle, group), difference, logits in violations[["difference", "logits"]].itertuples(name=None)
+        ]
         floor = f"{100 * _RULE.floor:.0f} points or more"
         elsewhere = f"no group has a yes rate for a {who} that differs by {floor} at equal ability"
         if len(violations):
