@@ -206,6 +206,22 @@ def test_the_line_is_between_base_models_whose_framings_are_averaged_first(score
     assert pd.read_csv(out / "base_models.csv")["n_respondents"].tolist() == [2, 2, 2, 2]
 
 
+def test_the_line_is_repeated_without_those_that_cannot_tell(tmp_path):
+    rng = np.random.default_rng(0)
+    right = rng.random((200, 5)) < [0.4, 0.5, 0.6, 0.7, 0.9]
+    yes = np.where(rng.random((200, 5)) < 0.8, right, rng.random((200, 5)) < 0.5)
+    yes[:, 4] = rng.random(200) < 0.3
+    cells = pd.MultiIndex.from_product([range(200), list("abcde")], names=["question_id", "respondent"])
+    table = pd.DataFrame({"said_yes": yes.ravel().astype(int), "answered_correctly": right.ravel().astype(int)}, cells)
+    table.to_csv(tmp_path / "panel.csv")
+    panel = load_panel(tmp_path / "panel.csv")
+    line = StudyCase(panel, 0, 0).line_of_those_that_tell()
+    rates, shares = (pd.Series(table[:, :4].mean(axis=0)) for table in (yes, right))
+    expected = confidence_accuracy_regression(rates, shares).line
+    assert (line["n"], line["slope"]) == (4, pytest.approx(expected.slope))
+    assert StudyCase(panel.select(respondents=list("abcd")), 0, 0).line_of_those_that_tell() is None
+
+
 def test_the_best_of_each_attitude_is_of_two_models(scored):
     """The best respondent of each attitude stands beside one of another model."""
     table, yes, right, _, out = scored
