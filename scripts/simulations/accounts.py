@@ -1,4 +1,4 @@
-"""What is made of answers at random: parabolas and second factors from one scale (docs/evidence.md).
+"""Count what is made of answers at random: parabolas and second factors from one scale (docs/evidence.md).
 
 Each panel has one scale, 1,000 questions and 19 respondents of loading .8 with yes rates from 10% to 90%, before some
 answers are given at random; the last two have something to find besides. A line is the share of panels in which a
@@ -55,7 +55,7 @@ PANELS: dict[str, Make] = {
 
 
 def judged(name: str, make: Make, seed: int) -> dict[str, float]:
-    """What is concluded from one panel."""
+    """Judge one panel."""
     nulls, row = Nulls.of(make(np.random.default_rng([len(name), seed])), B, seed), {}
     for account, (scale, asymptotes) in ACCOUNTS.items():
         row[f"parabola_{account}"] = quadratic_fit_test(nulls, scale=scale, asymptotes=asymptotes).p <= 0.05

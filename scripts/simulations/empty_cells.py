@@ -1,4 +1,4 @@
-"""What a correction for empty cells does to answers of one factor (docs/evidence.md).
+"""Measure what a correction for empty cells does to answers of one factor (docs/evidence.md).
 
 19 respondents follow one scale with the same loading. Seven say yes to 20-80% of the questions, six to 1-5% and six to
 95-99%. Each column is a rule for empty cells and a number of questions; every number is a mean over
@@ -21,11 +21,11 @@ from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 LOADING = 0.8
 RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
 EXTREME = np.abs(ndtri(RATES)) > 1.5
-RULES, SETS = ("half", "none"), 10
+RULES, SETS, N_REPLICATES = ("half", "none"), 10, 49
 
 
 def simulate(n_questions: int, rng: np.random.Generator) -> np.ndarray:
-    """(question, respondent) answers of the one-factor model; a draw with a constant respondent is drawn again."""
+    """Draw (question, respondent) answers of one factor; a draw with a constant respondent is drawn again."""
     while True:
         easiness = rng.standard_normal((n_questions, 1))
         noise = rng.standard_normal((n_questions, len(RATES)))
@@ -34,14 +34,14 @@ def simulate(n_questions: int, rng: np.random.Generator) -> np.ndarray:
             return answers
 
 
-def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -> dict[str, float]:
-    """A column of the table, of one simulated matrix."""
+def analyse(answers: np.ndarray, rule: str) -> dict[str, float]:
+    """Analyse one simulated matrix: a column of the table."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PsychometricsWarning)  # Heywood cases of the rule `none` are part of the point
         model = fit_factor_model(answers, zero_cells=rule)
-        shuffled = permutation_null(answers, n_replicates=n_replicates, zero_cells=rule, seed=seed)
+        shuffled = permutation_null(answers, n_replicates=N_REPLICATES, zero_cells=rule, seed=0)
         one_factor = one_factor_bootstrap(
-            answers, n_replicates=n_replicates, zero_cells=rule, seed=seed, asymptotes="none"
+            answers, n_replicates=N_REPLICATES, zero_cells=rule, seed=0, asymptotes="none"
         )
     loading = model.loadings["factor_1"]
     m = len(loading)
@@ -59,14 +59,14 @@ def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -
 
 
 def drawn(rule: str, n_questions: int, seed: int) -> Found:
-    """One rule on a matrix of this many questions; that of a seed is the same for every rule."""
+    """Apply one rule to a matrix of this many questions; that of a seed is the same for every rule."""
     answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
     marginal = response_model(answers).respondents["loading"][EXTREME].mean()
-    return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
+    return analyse(answers, rule) | {"the same by marginal likelihood": marginal}
 
 
 def told(draws: pd.DataFrame) -> pd.DataFrame:
-    """A column for each rule and number of questions."""
+    """Set rules and numbers of questions side by side, a column each."""
     table = by_cell(mean_and_error, "rule", "sets")(draws)
     beside = table.pivot(index="what", columns="rule", values="found")
     return beside.reindex(table["what"].unique())[table["rule"].unique()].reset_index()

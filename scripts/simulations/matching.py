@@ -37,7 +37,7 @@ def unrelated(seed: int) -> dict[str, float]:
 
 
 def wandering(turn: float, seed: int) -> dict[str, float]:
-    """400 questions, a tenth of which answers anew at every magnitude, about a rate of .8 from the middle on.
+    """Draw 400 questions, a tenth of which answers anew at every magnitude, about a rate of .8 from the middle on.
 
     Args:
         turn: by how much the plateau falls from its middle to its end.
@@ -63,7 +63,7 @@ STUDIES = {
 
 
 def told(draws: pd.DataFrame) -> Rows:
-    """A row for each number that a simulation tells."""
+    """Give each number that a simulation tells a row."""
     points = draws.quantile([0.05, 0.5, 0.95]).T.set_axis(["low", "median", "high"], axis=1)
     about = draws.agg(["count", "mean", "sem"]).T.set_axis(["n", "mean", "se"], axis=1).astype({"n": int})
     return about.join(points).rename_axis("what").reset_index().to_dict("records")

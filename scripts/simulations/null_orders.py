@@ -1,4 +1,4 @@
-"""How often C_A's 95% interval leaves out 0 on panels that have nothing in common with the subject.
+"""Count how often C_A's 95% interval leaves out 0 on panels that have nothing in common with the subject.
 
 Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the verdicts.
 """
@@ -20,7 +20,7 @@ FIRST_SEED, SETS = 20_000, 261
 
 
 def drawn(name: str, place: int) -> Found:
-    """Whether the interval lies above 0 (towards the targets) or below (away)."""
+    """Ask whether the interval lies above 0 (towards the targets) or below (away)."""
     seed = FIRST_SEED + place
     sweep, panel = SCENARIOS[name].draw(seed, N_QUESTIONS, N_TARGETS)
     case = sweep_grid(sweep).beside(panel)
@@ -33,7 +33,7 @@ def drawn(name: str, place: int) -> Found:
 
 
 def told(table: pd.DataFrame) -> pd.DataFrame:
-    """By scenario and over all: panels, shares said to lie towards, away and either, and Wilson's interval of that."""
+    """Count by scenario and over all: panels, shares towards, away and either, and Wilson's interval of that."""
     table = table.rename(columns={"cell": "scenario"}).assign(either=table["towards"] | table["away"])
     parts = {**dict(iter(table.groupby("scenario", sort=False))), "all": table}
     shares = pd.DataFrame({name: part[["towards", "away", "either"]].mean() for name, part in parts.items()}).T

@@ -1,8 +1,8 @@
-"""Where `onedial place` says that newcomers of known kinds stand, after 25 answers (docs/evidence.md).
+"""Compare where `onedial place` says that newcomers of known kinds stand, after 25 answers (docs/evidence.md).
 
 Panels of 20 respondents (five families, each with something of its own besides the shared scale) on 500 questions; 20
 newcomers of each kind to each panel. `follows`: how often it is said that the answers follow the scale, which is true
-of the first five kinds; `rmse` and `coverage` of the threshold, where there is one; `rate_rmse` of the yes rate.
+of the first four kinds; `rmse` and `coverage` of the threshold, where there is one; `rate_rmse` of the yes rate.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from onedial.scale.place.question_bank import QuestionBank
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
-N_QUESTIONS, N_RESPONDENTS, N_FAMILIES, N_TOPICS = 500, 20, 5, 10
+N_QUESTIONS, N_RESPONDENTS, N_FAMILIES = 500, 20, 5
 ANSWERS, NEWCOMERS, SETS = 25, 20, 10
 OF_FAMILY = 0.3
 """Loading on what a family has of its own."""
@@ -24,17 +24,16 @@ OF_FAMILY = 0.3
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel and what it was made of: (question,) easiness, (question, family) what each family has of its own."""
+    """Hold a panel and what it was made of: (question,) easiness, (question, family) what each family has besides."""
 
     bank: QuestionBank
     answers: np.ndarray
     easiness: np.ndarray
     families: np.ndarray
-    topic: np.ndarray
 
 
 def says_yes(threshold: float, shared: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(question,) answers of a respondent whose hidden variable is `shared` and noise, of variance 1 together."""
+    """Draw (question,) answers of a respondent whose hidden variable is `shared` and noise, of variance 1 together."""
     noise = np.sqrt(max(0.0, 1 - shared.var()))
     return shared + noise * rng.standard_normal(len(shared)) > -threshold
 
@@ -51,7 +50,7 @@ def panel(seed: int) -> Panel:
     ])  # fmt: skip
     frame = pd.DataFrame(answers.astype(float), columns=[f"m{place}" for place in range(N_RESPONDENTS)])
     bank = QuestionBank.of(frame, pd.Series(family, frame.columns))
-    return Panel(bank, answers, easiness, families, np.arange(N_QUESTIONS) % N_TOPICS)
+    return Panel(bank, answers, easiness, families)
 
 
 Kind = Callable[[Panel, np.random.Generator], np.ndarray]
@@ -74,16 +73,8 @@ def with_tosses(given: Panel, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(N_QUESTIONS) < 0.1, rng.random(N_QUESTIONS) < 0.5, like_the_panel(given, rng))
 
 
-def loose(given: Panel, rng: np.random.Generator) -> np.ndarray:
-    return says_yes(rng.normal(0.5, 0.7), 0.3 * given.easiness, rng)
-
-
 def unrelated(given: Panel, rng: np.random.Generator) -> np.ndarray:
     return says_yes(rng.normal(0.5, 0.7), np.zeros(N_QUESTIONS), rng)
-
-
-def by_topic(given: Panel, rng: np.random.Generator) -> np.ndarray:
-    return says_yes(rng.normal(0.5, 0.7), 0.8 * rng.standard_normal(N_TOPICS)[given.topic], rng)
 
 
 def guesser(given: Panel, rng: np.random.Generator) -> np.ndarray:
@@ -99,16 +90,14 @@ KINDS: dict[str, Kind] = {
     "of a family in the panel": of_a_family,
     "copy of a respondent": copy,
     "a tenth of it coin tosses": with_tosses,
-    "loading .3": loose,
     "unrelated to the scale": unrelated,
-    "by topics of its own": by_topic,
     "coin tosses": guesser,
     "always yes": always_yes,
 }
 
 
 def newcomers(kind: str, seed: int) -> list[dict[str, float]]:
-    """What is said of the newcomers of a kind to one panel."""
+    """Place newcomers of a kind beside one panel."""
     given, rows = panel(seed), []
     for number in range(NEWCOMERS):
         answers = KINDS[kind](given, np.random.default_rng([1, seed, number]))

@@ -1,4 +1,4 @@
-"""Does the rule of the dial's profile say what is so? Its answers in simulated subjects with a known truth.
+"""Ask whether the rule of the dial's profile says what is so, of simulated subjects with a known truth.
 
 An instrument's item scores have standard deviation 1 unsteered. A push d in a setting m = -2, -1, 1, 2 moves item i by
 
@@ -32,13 +32,13 @@ N_ITEMS, N_CONTROLS, N_REPLICATES, SUBJECTS = 40, 19, 399, 120
 
 
 def said(number: int, subject: int) -> Found:
-    """Which verdict is given of a subject of a scenario."""
+    """Say which verdict is given of a subject of a scenario."""
     verdict = one_verdict(*SCENARIOS[number], number * 10_007 + subject)
     return {name.replace(" ", "_"): name == verdict for name in PROFILE_VERDICTS}
 
 
 def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: int = N_REPLICATES) -> str:
-    """What the rule says of one simulated subject's one instrument."""
+    """Apply the rule to one simulated subject's one instrument."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=N_ITEMS)
     ids = np.array([f"q{item}" for item in range(N_ITEMS)], dtype=object)

@@ -1,4 +1,4 @@
-"""How often is each sentence said of panels that would fool a verdict, and of honest ones?
+"""Count how often each sentence is said of panels that would fool a verdict, and of honest ones.
 
 Every target follows a scale D that correlates by r with the order in which the subject's answers turn; how far it
 follows it, .8 D + .6 noise (half of the noise its base model's), is alike in all cells. Six base models under three
@@ -44,7 +44,7 @@ SETS, N_DRAWS = 50, 499
 
 @dataclass(frozen=True)
 class Planted:
-    """What is planted in a panel.
+    """Say what is planted in a panel.
 
     Attributes:
         share: of dial and D that lies between topics, or wordings; None: a half of topics, nine tenths of wordings.
@@ -84,7 +84,7 @@ class Planted:
     blank: float = 0.0
 
     def panel(self, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]:
-        """A sweep, its questions (id, question, topic; wording_of where grouped), a panel, its table of respondents."""
+        """Draw a sweep, its questions (id, question, topic; wording_of where grouped), a panel, and its respondents."""
         share = (0.9 if self.by == "wordings" else 0.5) if self.share is None else self.share
         drawn = real_questions(rng, self.texts, self.n_questions) if self.texts else None
         topics = None if drawn is None else np.unique([each.topic for each in drawn], return_inverse=True)[1]
@@ -190,14 +190,14 @@ class Planted:
 
 
 def drifting(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Standard normal values along a file, each .98 of the one before and .2 of its own."""
+    """Draw standard normal values along a file, each .98 of the one before and .2 of its own."""
     steps = np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
     steps[0] = rng.standard_normal()
     return lfilter([1.0], [1.0, -0.98], steps)
 
 
 def put_in_drifting_order(rng: np.random.Generator, sweep: pd.DataFrame) -> pd.DataFrame:
-    """The same questions under other ids, so that half of what tells their order apart drifts along the ids."""
+    """Rename the questions so that half of what tells their order apart drifts along the ids."""
     ids = np.sort(sweep["question_id"].unique())
     alike = np.sqrt(0.5) * (dial_ease(rng, sweep)[:, 0] + rng.standard_normal(len(ids)))
     new = ids[np.argsort(drifting(rng, len(ids)))]
@@ -206,14 +206,14 @@ def put_in_drifting_order(rng: np.random.Generator, sweep: pd.DataFrame) -> pd.D
 
 
 def real_questions(rng: np.random.Generator, texts: str, n: int) -> list[Question]:
-    """So many of a set's questions, drawn and in the order drawn."""
+    """Draw so many of a set's questions, in the order drawn."""
     with noticed(lambda text: None):
         known = load_questions(texts)
     return [known[place] for place in rng.permutation(len(known))[:n]]
 
 
 def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
-    """What is said of one simulated panel."""
+    """Judge one simulated panel."""
     rng = np.random.default_rng([seed, *cell.encode()])
     sweep, questions, panel, respondents = Planted(**CELLS[cell]).panel(rng)
     about = questions.assign(id=questions["id"].astype(str)).set_index("id")
@@ -241,7 +241,7 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
 
 
 def operating_table(table: pd.DataFrame) -> pd.DataFrame:
-    """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
+    """Count by cell the verdicts with each answer and each flag, and average the numbers."""
     flags_of_row = table["flags"].fillna("").str.split("; ")
     counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
     counted |= {flag: flags_of_row.map(lambda flags, flag=flag: flag in flags) for flag in FLAGS}
@@ -255,11 +255,8 @@ def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     return one_line_each(pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1))
 
 
-def settings() -> Found:
-    """What a draw hangs on."""
-    return {"rule": RULE, "n_draws": N_DRAWS}
-
-
 SIMULATION = Simulation(
-    {"panels": [Cell(name, SETS, partial(one_row, name)) for name in CELLS]}, operating_table, settings
+    {"panels": [Cell(name, SETS, partial(one_row, name)) for name in CELLS]},
+    operating_table,
+    lambda: {"rule": RULE, "n_draws": N_DRAWS},
 )

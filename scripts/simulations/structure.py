@@ -1,4 +1,4 @@
-"""How often every test of structure speaks, with and without something there (docs/evidence.md).
+"""Count how often tests of structure speak, with and without something there (docs/evidence.md).
 
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels.
@@ -29,7 +29,7 @@ B = 99
 
 
 def places(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Easiness of n questions, mean 0 and variance 1."""
+    """Draw the easiness of n questions, mean 0 and variance 1."""
     if kind == "exponential":
         return rng.exponential(size=n) - 1
     if kind == "bimodal":
@@ -40,7 +40,7 @@ def places(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
 def panel(
     kind: str, n: int, rates: np.ndarray, loading: float | np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Answers with these yes rates, nobody in one way only, and the easiness of the questions."""
+    """Draw answers with these yes rates, nobody in one way only, and the easiness of the questions."""
     loading = np.broadcast_to(loading, len(rates))
     noise = np.sqrt(1 - loading**2)
     many = places(kind, 100_000, rng)[:, None] * loading + noise * rng.standard_normal((100_000, len(rates)))
@@ -53,7 +53,7 @@ def panel(
 
 
 def grouped_scales(n: int, m: int, groups: int, correlation: float, rng: np.random.Generator) -> np.ndarray:
-    """Answers of groups of respondents whose scales correlate; loadings .8."""
+    """Draw answers of groups of respondents whose scales correlate; loadings .8."""
     scales = np.sqrt(correlation) * rng.standard_normal((n, 1))
     scales = scales + np.sqrt(1 - correlation) * rng.standard_normal((n, groups))
     latent = 0.8 * scales[:, np.arange(m) % groups] + 0.6 * rng.standard_normal((n, m))
@@ -61,17 +61,17 @@ def grouped_scales(n: int, m: int, groups: int, correlation: float, rng: np.rand
 
 
 def at_random(answers: np.ndarray, share: float, yes: float, rng: np.random.Generator) -> np.ndarray:
-    """That share of the answers given at random, yes with that chance."""
+    """Give that share of the answers at random, yes with that chance."""
     return np.where(rng.random(answers.shape) < share, rng.random(answers.shape) < yes, answers).astype(float)
 
 
 def with_rates(hidden: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Answers with these yes rates."""
+    """Cut hidden values into answers with these yes rates."""
     return (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
 
 
 def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The first third of the respondents left out most of the hard questions."""
+    """Leave out most of the hard questions for the first third of the respondents."""
     gone = rng.random(answers.shape) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
     gone[:, answers.shape[1] // 3 :] = False
     return np.where(gone, np.nan, answers)
@@ -219,7 +219,7 @@ def said_of_two_scales(rng: np.random.Generator, _: int) -> Found:
 
 
 def fit_in_words(answers: np.ndarray) -> Found:
-    """What the page says of the fit of one factor."""
+    """Ask what the page says of the fit of one factor."""
     sentence = factor_fit(answers).sentence()
     return {
         "one factor is said not to fit": "not fit" in sentence or "not by another" in sentence,
@@ -231,7 +231,7 @@ def fit_in_words(answers: np.ndarray) -> Found:
 
 
 def cells(sets: int, draw: Callable[..., Found], panels: Mapping[str, tuple[Any, ...]]) -> list[Cell]:
-    """So many panels of each kind: what they are called, and what `draw` is given before random numbers and seed."""
+    """Draw so many panels of each kind: its name, and what `draw` is given before random numbers and seed."""
 
     def seeded(name: str, given: tuple[Any, ...]) -> Callable[[int], Found]:
         return lambda seed: draw(*given, np.random.default_rng([len(name), seed]), seed)

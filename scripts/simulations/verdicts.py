@@ -1,4 +1,4 @@
-"""How often does the verdict say what is true of subjects and panels that are known? (docs/evidence.md)
+"""Count how often the verdict says what is true of subjects and panels that are known (docs/evidence.md).
 
 Margins and answers are synthetic (`simulated_panels.SCENARIOS` says how each is made): what is studied is the
 procedure, no model. Told are, for each scenario, how often each answer was given to each of the three questions; size
@@ -30,14 +30,12 @@ from simulations.frame import Cell, Found, Simulation, one_line_each
 
 ANSWERS = ("reproduced", "dial", "push")
 NUMBERS = ("signal", "gain", "order")
-CLUSTERED = ("unrelated, by topic",)
-"""Where S is also tested by permutations over all questions, for comparison."""
 WITH_CONTROLS = ("pure shift", "away", "towards, much")
 SETS, N_QUESTIONS, N_TARGETS, N_PERMUTATIONS = 60, 400, 18, 999
 
 
 def judged(name: str, seed: int) -> Found:
-    """The verdict on one simulated subject and panel, and its push among controls that are like it."""
+    """Judge one simulated subject and panel, and its push among controls that are like it."""
     scenario = SCENARIOS[name]
     sweep, panel = scenario.draw(seed, N_QUESTIONS, N_TARGETS)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
@@ -52,12 +50,10 @@ def judged(name: str, seed: int) -> Found:
             tables[alike] = control_table(replace(case, controls=controls))
     verdict = judge(case, controls=tables.get(False))
     row = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
-    row |= {"push": None, **dict.fromkeys(("signal_p_over_all", "push_p", "push_p_alike"), np.nan)}
+    row |= {"push": None, "push_p": np.nan, "push_p_alike": np.nan}
     for number in NUMBERS:
         parts = flat(asdict(getattr(verdict, number)))
         row |= {f"{number}_{part}".replace(".", "_"): value for part, value in parts}
-    if name in CLUSTERED:
-        row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
     if tables:
         by = verdict.direction.by
         of_vector, others = verdict.direction.vector[by], tables[True][by]
@@ -68,7 +64,7 @@ def judged(name: str, seed: int) -> Found:
 
 
 def told(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """By scenario: how often each answer was given, rates, and what intervals held."""
+    """Count by scenario how often each answer was given, rates, and what intervals held."""
     verdicts = verdicts.rename(columns={"cell": "scenario"})
     given = [pd.crosstab(verdicts["scenario"], verdicts[name]).add_prefix(f"{name}: ") for name in ANSWERS]
     counted = verdicts.groupby("scenario", sort=False).size().rename("n")
@@ -78,14 +74,13 @@ def told(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Per scenario: means of the numbers, and how often each part claimed something."""
+    """Average the numbers per scenario, and count how often each part claimed something."""
     claims = {
         "S": table["signal_value"],
         "G": table["gain_value"],
         "C_A": table["order_value"],
         "rho": table["order_rho_value"],
         "S: p <= .05": (table["signal_p"] <= LEVEL).astype(float),
-        "over all": (table["signal_p_over_all"] <= LEVEL).astype(float).where(table["signal_p_over_all"].notna()),
         "G: low > 0": (table["gain_low"] > 0).astype(float),
         "C_A: low > 0": (table["order_low"] > 0).astype(float),
         "towards": (table["dial"] == TOWARDS).astype(float),
@@ -99,7 +94,7 @@ def rates_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def coverage_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Per scenario: share of the 95% intervals that hold the mean over seeds, in both scopes."""
+    """Count per scenario the 95% intervals that hold the mean over seeds, in both scopes."""
     held = {}
     for name, of_scenario in table.groupby("scenario", sort=False):
         held[name] = {}

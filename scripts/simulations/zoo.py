@@ -1,4 +1,4 @@
-"""Do instruments find what was planted, and nothing where nothing was? Respondents of known kinds, put through each.
+"""Ask whether instruments find what was planted and nothing else: respondents of known kinds are put through each.
 
 Every kind answers through `Respondent`, as a model does. Of somebody who knows nothing of what is asked, each score has
 a value ("nothing") that its interval should hold. A reading says `there` where the interval lies above it, `against`

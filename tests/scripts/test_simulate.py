@@ -113,9 +113,8 @@ def test_a_push_among_pushes_is_rarely_a_mover():
 def test_every_case_of_the_probes_recovers_what_is_planted():
     """Every case of the probes gives chances and finite means and what is planted strongly is found."""
     probes = importlib.import_module("simulations.probes")
-    for group, settings in probes.CASES.items():
-        _, draw = next(iter(settings))
-        for name, value in draw(np.random.default_rng(0)).items():
+    for group, cells in probes.STUDIES.items():
+        for name, value in cells[0].draw(0).items():
             assert np.isfinite(value), (group, name)
             assert str(name).startswith("mean") or 0 <= value <= 1, (group, name)
     planted, rng = probes, np.random.default_rng(1)
