@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from onedial.asking.prompts import PromptTemplate
-from onedial.asking.sweep_tables import VECTOR
+from onedial.asking.sweep_tables import ROLES, VECTOR
 from onedial.core.calls import says_how
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
@@ -59,17 +59,6 @@ DEFAULT = "answer"
 FORMAT, KIND = "onedial-steering-vector-2", "steering vector"
 FAR = 3.0
 """Pushes over so many times what was seen when a vector was made are said to be far outside it."""
-
-ROLES = {
-    VECTOR: "the intervention that a run is about",
-    "random": "a control: a direction drawn uniformly from the sphere",
-    "covariance": "a control: drawn with the covariance of the residual streams",
-    "shuffled": "a control: the same recipe with the labels shuffled",
-    "orthogonal": "a control: drawn at right angles to the vector",
-    "unembedding": "a control: Yes minus No in the unembedding",
-    "length": "a control: long questions minus short ones",
-}
-
 
 Magnitudes = float | Sequence[float] | NDArray[np.floating[Any]] | Tensor
 """One number or several: a list, a range, an array."""
@@ -388,7 +377,7 @@ class Intervention(Scalable):
     Attributes:
         intervention_id: names it within a run.
         vectors: one direction per layer that is edited.
-        role: a key of `ROLES`: the one under test, or which kind of control.
+        role: one of `onedial.asking.sweep_tables.ROLES`: the one under test, or which kind of control.
         operator: a key of `OPERATORS`. positions: a key of `POSITIONS`. unit: of the magnitudes, one of `UNITS`.
 
     Raises:

@@ -46,8 +46,9 @@ _UNKNOWN = {"norms_per_unit": float("nan"), "cosine": float("nan")}
 VECTOR = "vector"
 """The role of the intervention that a run is about; every other role is a kind of control."""
 DRAWN_ROLES = ("random", "covariance", "shuffled", "orthogonal")
-"""Controls that chance has drawn, many of a kind: the vector is ranked among them. Others are contrasts of their
-own."""
+"""Controls that chance has drawn, many of a kind: the vector is ranked among them."""
+ROLES = (VECTOR, *DRAWN_ROLES, "unembedding", "length")
+"""The last two are controls of which there is one: Yes minus No in the unembedding, long questions minus short ones."""
 
 
 def interventions_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from onedial.asking.sweep_tables import DRAWN_ROLES
 from onedial.report.contents import Contents
 from onedial.report.meaning import WORDS
 from onedial.show.columns import SIDES, Column, digits, like, number
@@ -13,7 +14,6 @@ from onedial.show.run_tables import Rows
 
 CHANCE = 0.5
 """Of the facts that are true."""
-DRAWN_KINDS = ("random", "covariance", "shuffled")
 """Of the directions of an interchange or a mediation: what the others are ranked among."""
 
 
@@ -55,11 +55,11 @@ def _causes(by: str, *shares: str) -> Make:
     """Make the rows of an intervention on causes: meant directions, then the median size of those drawn by chance."""
 
     def lines(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
-        drawn = table[table["kind"].isin(DRAWN_KINDS)]
+        drawn = table[table["kind"].isin(DRAWN_ROLES)]
         sizes = drawn.assign(**{name: drawn[name].abs() for name in shares})
         middle = sizes.groupby([by, "kind"], sort=False)[list(shares)].median().reset_index()
         middle["direction"] = [f"{kind}, median size" for kind in middle["kind"]]
-        meant = table[~table["kind"].isin(DRAWN_KINDS)]
+        meant = table[~table["kind"].isin(DRAWN_ROLES)]
         return pd.concat([meant, middle]).sort_values(by, kind="stable").set_index("direction")
 
     return lines
