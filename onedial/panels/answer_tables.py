@@ -110,10 +110,15 @@ def long_table(
     questions = table.frame[of_questions].set_axis(ids)
     if "question" in held:
         questions["question"] = table.parse("question", clean_text, "write the question as text")
-    frames = [pd.DataFrame({"question_id": ids, "respondent": name, answer: table.frame[name]}) for name in respondents]
-    stood_in = [name for name in respondents for _ in table.places]
-    places = table.places * len(respondents)
-    return Table(table.path, pd.concat(frames, ignore_index=True), places, table.unit, stood_in), questions
+    return _stacked(table, answer, respondents, {"question_id": ids}, "respondent"), questions
+
+
+def _stacked(table: Table, answer: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]], what: str) -> Table:
+    """A row for each cell of these columns, which `what` names; its answer, and what tells one row from another."""
+    frames = [pd.DataFrame({**rows, what: name, answer: table.frame[name]}) for name in columns]
+    stood_in = [name for name in columns for _ in table.places]
+    places = table.places * len(columns)
+    return replace(table, frame=pd.concat(frames, ignore_index=True), places=places, stood_in=stood_in)
 
 
 def _turned(
@@ -135,10 +140,7 @@ def _turned(
             f"respondents; say so: --about {shlex.quote(','.join([*about, *others]))}"
         )
     questions = pd.DataFrame({"question": ids} if all(" " in name for name in ids) else None, index=ids)
-    frames = [pd.DataFrame({"question_id": name, "respondent": respondents, answer: table.frame[name]}) for name in ids]
-    stood_in = [name for name in ids for _ in table.places]
-    long = pd.concat(frames, ignore_index=True)
-    return replace(table, frame=long, places=table.places * len(ids), stood_in=stood_in), questions
+    return _stacked(table, answer, ids, {"respondent": respondents}, "question_id"), questions
 
 
 def _refuse_nobody(table: Table, respondents: Sequence[str], known: Collection[str]) -> None:

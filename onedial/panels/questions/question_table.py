@@ -149,19 +149,14 @@ class _Reader:
                 raise self.refusal(row, part, reason, self.is_mapped(part)) from error
             stems.append(stem)
             options.append(read_options)
-        if part == "options" and self.mapping.key_is != "flags":
-            return stems, options, self.rights(options)
-        rights = [0] * len(options) if part == "wrong" else self.rights(options)
-        turned = [
-            read_options and read_options._replace(texts=_by_hash(stem, read_options))
-            for stem, read_options in zip(stems, options, strict=True)
-        ]
-        places: list[int | None] = []
-        for read_options, new, right in zip(options, turned, rights, strict=True):
-            places.append(
-                new.texts.index(read_options.texts[right]) if read_options and new and right is not None else None
-            )
-        return stems, turned, places
+        rights: list[int | None] = [0] * len(options) if part == "wrong" else self.rights(options)
+        if part == "wrong" or self.mapping.key_is == "flags":
+            for row, (stem, shown, right) in enumerate(zip(stems, options, rights, strict=True)):
+                if shown is not None:
+                    texts = tuple(sorted(shown.texts, key=lambda text: sha256_of_text(f"{stem}\x1f{text}")))
+                    options[row] = shown._replace(texts=texts)
+                    rights[row] = None if right is None else texts.index(shown.texts[right])
+        return stems, options, rights
 
     def _listed(self, text: str, cells: tuple[Any, ...], labels: tuple[Any, ...]) -> tuple[str, Options | None]:
         """The text without its options, and these."""
@@ -347,11 +342,6 @@ def choice_question(
 
 
 # ---- what cells mean -------------------------------------------------------------------------------------------------
-
-
-def _by_hash(question: str, options: Options) -> tuple[str, ...]:
-    """The options in an order that does not tell the right one."""
-    return tuple(sorted(options.texts, key=lambda option: sha256_of_text(f"{question}\x1f{option}")))
 
 
 def _doubt(text: str, may_be_several: bool, is_alone: bool) -> str | None:

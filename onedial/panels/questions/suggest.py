@@ -7,6 +7,7 @@ meant than the one with the canonical name (`rivals`), and to print mappings tha
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -36,6 +37,7 @@ _CODE = {"entry_point", "test_list", "canonical_solution"}
 _MARKS = ("|", ";", " / ", "\n")
 _LOOKED_AT = 100
 """Rows from which it is told what columns may hold; whether they do is tried on all."""
+_TRIED = 120
 MOST = 3
 """Mappings that are printed."""
 
@@ -101,22 +103,20 @@ def suggest(table: Table, without: Mapping[str, Any] | None = None) -> list[tupl
     """
     read: list[tuple[dict[str, Any], list[Question]]] = []
     head = replace(table, frame=table.frame.head(_LOOKED_AT))
-    for mapping in islice(_candidates(head), 60):
-        try:
-            questions = [] if mapping == without else read_questions(head, QuestionColumns.of(mapping))
-            is_keyed = bool(read) and read[0][1][0].right_option is not None
-            is_worse = is_keyed and any(question.right_option is None for question in questions[:1])
-            if questions and not is_worse and questions not in [others for _, others in read]:
+    for mapping in islice(_candidates(head), _TRIED):
+        with suppress(InputError):
+            questions = read_questions(head, QuestionColumns.of(mapping))
+            if any(others[0].right_option is not None for _, others in read) and questions[0].right_option is None:
+                continue  # without the key that another one reads
+            if mapping != without and questions not in [others for _, others in read]:
                 read_questions(table, QuestionColumns.of(mapping))
                 read.append((mapping, questions))
-        except InputError:
-            continue
         if len(read) == MOST:
             break
     return [(mapping, questions[0]) for mapping, questions in read]
 
 
-# ---- candidates, the likeliest first, unproven -----------------------------------------------------------------------
+# ---- candidates, the likeliest first: what cannot be read so is refused when it is tried ----------------------------
 
 
 def _candidates(table: Table) -> Iterator[dict[str, Any]]:
@@ -131,35 +131,29 @@ def _candidates(table: Table) -> Iterator[dict[str, Any]]:
         yield from (base | parts for parts in _right_and_wrong(table, left))
         for held in options:
             several = held["options"] if isinstance(held["options"], tuple) else (held["options"],)
-            others = {
-                key: name for key, name in left.items() if name not in {head_of(each, columns) for each in several}
-            }
+            heads = {head_of(each, columns) for each in several}
+            others = {key: name for key, name in left.items() if name not in heads}
             yield from (base | held | key for key in ([{}] if "key_is" in held else _keys(table, others, held)))
         are_answers = [held for held in options if simple(str(held["options"][0]))[:3] == "ans"]
         yield from (base | {"answers": held["options"]} for held in are_answers)
-        yield from (base | held for held in options if isinstance(held["options"], tuple) and held not in are_answers)
         yield from (base | answers for answers in _answers(table, left))
         yield from (base | held for held in options)
         yield base or {"question": question}
 
 
 def _questions(table: Table, columns: Sequence[str]) -> list[str]:
-    """Columns, or paths, that may hold what is asked."""
+    """Columns, or paths, that may hold what is asked: no ids, and no two words such as "cause" and "effect"."""
     names = _by_name(columns)
     likely = [names[key] for key in NAMES["questions"] if key in names]
     asking = [name for name in columns if _share(table.frame[name], lambda text: text.rstrip().endswith("?")) > 0.5]
-    spaced = [name for name in columns if _share(table.frame[name], lambda text: " " in text.strip()) > 0.5]
-    paths = []
-    for name in dict.fromkeys([*likely, *asking, *([] if likely or asking else spaced)]):
+    paths: list[str] = []
+    for name in dict.fromkeys([*likely, *asking]):
         cells = _filled(table.frame[name])
-        if are_ids(cells):
-            continue
-        if cells and all(isinstance(cell, dict) for cell in cells):
+        if cells and isinstance(cells[0], dict):
             paths += [f"{name}.{key}" for key in ("stem", "text", "question") if key in cells[0]]
-        elif cells and (len(cells) < 4 or len(set(map(str, cells))) > 2):  # not "cause" and "effect"
+        elif not are_ids(cells) and (len(cells) < 4 or len(set(map(str, cells))) > 2):
             paths.append(name)
-    rest = ("prompt", "input", "text", "instruction", "sentence", "title")
-    return sorted(paths, key=lambda name: simple(name) in rest)
+    return paths
 
 
 def _right_and_wrong(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -170,8 +164,7 @@ def _right_and_wrong(table: Table, names: Mapping[str, str]) -> Iterator[dict[st
     right = _first(names, NAMES["right"])
     if wrong and right and right not in wrong:
         parts = {"right": right, "wrong": wrong[0] if len(wrong) == 1 else tuple(wrong)}
-        texts = [cell for cell in _filled(table.frame[wrong[0]]) if isinstance(cell, str)] if len(wrong) == 1 else []
-        yield from (parts | {"split": mark} for mark in _MARKS if any(mark in text for text in texts))
+        yield from (parts | {"split": mark} for mark in _marks_in(table.frame[wrong[0]]) if len(wrong) == 1)
         yield parts
 
 
@@ -185,66 +178,53 @@ def _options(table: Table, names: Mapping[str, str], question: str) -> Iterator[
         if cells := _filled(cells_of(table, column)):
             yield from _options_in(column, cells)
     yield from ({"options": tuple(family)} for family in _families(table) if question not in family)
-    texts = [text for text in cells_of(table, question) if isinstance(text, str)]
-    if texts and all(re.search(r"(?is)\bA[).:\uff0e]\s*\S.*\bB[).:\uff0e]\s*\S", text) for text in texts):
-        yield {"options": question, "labels": question}
+    yield {"options": question, "labels": question}
 
 
 def _options_in(column: str, cells: Sequence[Any]) -> Iterator[dict[str, Any]]:
     first = cells[0][0] if isinstance(cells[0], list) else cells[0]
-    if isinstance(first, dict):
-        kinds = (NAMES[f"option_{part}"] for part in ("text", "label", "flag"))
-        text, label, flag = (next((key for key in known if key in first), None) for known in kinds)
-        if text is None:
-            are_flags = all(isinstance(value, int | float) for value in first.values() if value is not None)
-            yield {"options": column} | ({"key": column, "key_is": "flags"} if are_flags else {})
-        elif flag is not None and _are_flags(first[flag]):
-            yield {"options": f"{column}.{text}", "key": f"{column}.{flag}", "key_is": "flags"}
-        else:
-            yield from ([{"options": f"{column}.{text}", "labels": f"{column}.{label}"}] if label else [])
-            yield {"options": f"{column}.{text}"}
-        return
-    if isinstance(first, str) and re.match(r"\(?[Aa1]\s*[).:]", first.strip()):
+    if not isinstance(first, dict):
         yield {"options": column, "labels": column}
-    if all(isinstance(cell, list) for cell in cells):
         yield {"options": column}
-    yield from ({"options": column, "split": mark} for mark in (*_MARKS, ",") if all(mark in str(c) for c in cells))
+        yield from ({"options": column, "split": mark} for mark in _marks_in(cells, (*_MARKS, ",")))
+        return
+    kinds = (NAMES[f"option_{part}"] for part in ("text", "label", "flag"))
+    text, label, flag = (next((key for key in known if key in first), None) for known in kinds)
+    if text is None:
+        are_flags = all(isinstance(value, int | float) for value in first.values() if value is not None)
+        yield {"options": column} | ({"key": column, "key_is": "flags"} if are_flags else {})
+        return
+    yield from [{"options": f"{column}.{text}", "key": f"{column}.{flag}", "key_is": "flags"}] if flag else []
+    yield from [{"options": f"{column}.{text}", "labels": f"{column}.{label}"}] if label else []
+    yield {"options": f"{column}.{text}"}
 
 
 def _keys(table: Table, names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What may say which option is right."""
-    columns = {key: name for key, name in names.items() if _KEY.fullmatch(key) and _filled(table.frame[name])}
-    letters = re.compile(r"\(?[A-Ja-j]\)?\.?")
-    for key, column in sorted(
-        columns.items(),
-        key=lambda pair: (
-            not all(letters.fullmatch(str(cell)) for cell in _filled(table.frame[pair[1]])),
-            pair[0] in ("answers", "target", "solution"),
-            not re.search("id|key|^answer$", pair[0]),
+    """What may say which option is right: letters first, then what is called an id or key, then an answer."""
+    columns = {key: _filled(table.frame[name]) for key, name in names.items() if _KEY.fullmatch(key)}
+    for key in sorted(
+        filter(columns.get, columns),
+        key=lambda key: (
+            not all(re.fullmatch(r"\(?[A-Ja-j]\)?\.?", str(cell)) for cell in columns[key]),
+            key in ("answers", "target", "solution"),
+            not re.search("id|key|^answer$", key),
         ),
     ):
-        cells = [
-            cell[0] if isinstance(cell, list) and len(cell) == 1 else cell for cell in _filled(table.frame[column])
-        ]
-        numbers = [int(float(cell)) for cell in map(str, cells) if re.fullmatch(r"-?\d+(?:\.0)?", cell)]
-        if all(isinstance(cell, dict) for cell in cells):
-            yield {"key": column, "key_is": "flags"}
-        elif len(numbers) == len(cells) and "labels" not in options:
-            start = _counts_from(numbers, key, options)
-            yield from ({"key": column, "key_is": f"from {number}"} for number in (start, 1 - start))
-            yield {"key": column, "key_is": "text"}
-        else:
-            yield from [{"answer": column}] if column == "answer" else []
-            yield from ({"key": column, "key_is": kind} for kind in ("label", "text"))
+        column = names[key]
+        start = _counts_from(columns[key], key, options)
+        yield from [{"answer": column}] if column == "answer" else []
+        for kind in ("flags", "label", f"from {start}", f"from {1 - start}", "text"):
+            yield {"key": column, "key_is": kind}
 
 
-def _counts_from(numbers: Sequence[int], name: str, options: Mapping[str, Any]) -> int:
+def _counts_from(cells: Sequence[Any], name: str, options: Mapping[str, Any]) -> int:
     """Where a key of places counts from, as far as that can be seen."""
     columns = options["options"] if isinstance(options["options"], tuple) else ()
-    if 0 in numbers:
+    numbers = [int(float(cell)) for cell in map(str, cells) if re.fullmatch(r"-?\d+(?:\.0)?", cell)]
+    if 0 in numbers or not (columns and numbers):
         return 0
-    is_numbered = bool(columns) and columns[0].endswith("1") and not _COUNTS_FROM_0.search(name)
-    return int(is_numbered or (bool(columns) and max(numbers) >= len(columns)))
+    is_numbered = columns[0].endswith("1") and not _COUNTS_FROM_0.search(name)
+    return int(is_numbered or max(numbers) >= len(columns))
 
 
 def _answers(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -259,24 +239,17 @@ def _answers(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]
     aliases = _first(names, NAMES["aliases"])
     for column in [name for name in no_url if _filled(table.frame[name])] or short:
         cells = _filled(table.frame[column])
-        texts, first = [cell for cell in cells if isinstance(cell, str)], cells[0]
-        if isinstance(first, dict) or (isinstance(first, list) and isinstance(first[0], dict)):
-            object_ = first if isinstance(first, dict) else first[0]
-            paths = [f"{column}.{key}" for key in ("value", "text", "answer", "spans", "aliases") if key in object_]
+        first = cells[0][0] if isinstance(cells[0], list) else cells[0]
+        if isinstance(first, dict):
+            paths = [f"{column}.{key}" for key in ("value", "text", "answer", "spans", "aliases") if key in first]
             yield from [{"answers": paths[0] if len(paths) == 1 else tuple(paths)}] if paths else []
-        elif all(word_of(cell) in TRUTH for cell in cells):
-            yield from ({"key": column, "key_is": "truth"}, {"answer": column})
-        elif any("####" in text for text in texts):
-            yield {"answers": column, "final": "####"}
-        elif texts and all("\\boxed{" in text for text in texts):
-            yield {"answers": column, "final": "boxed"}
-        else:
-            for mark in _MARKS:
-                if any(re.search(rf"\w\s*{re.escape(mark.strip(' '))}\s*\w", text) for text in texts):
-                    yield {"answers": column, "split": mark}
-            yield from [{"answers": (column, aliases)}] if aliases and aliases != column else []
-            yield {"answers" if len(texts) < len(cells) else "answer": column}
-            yield {"answer": column}
+            continue
+        yield from ({"answers": column, "final": mark} for mark in ("####", "boxed"))
+        yield {"key": column, "key_is": "truth"}
+        yield from ({"answers": column, "split": mark} for mark in _marks_in(cells))
+        yield from [{"answers": (column, aliases)}] if aliases and aliases != column else []
+        yield {"answer" if all(isinstance(cell, str) for cell in cells) else "answers": column}
+        yield {"answer": column}
 
 
 # ---- looking at names and cells --------------------------------------------------------------------------------------
@@ -340,8 +313,12 @@ def _are_no_truths(cells: Iterable[Any]) -> bool:
     return any(word_of(cell) not in TRUTH for cell in _filled(cells))
 
 
-def _are_flags(value: Any) -> bool:
-    return all(word_of(each) in TRUTH for each in (value if isinstance(value, list) else [value]))
+def _marks_in(cells: Iterable[Any], marks: Sequence[str] = _MARKS) -> list[str]:
+    """The marks that stand between words of some text."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    return [
+        mark for mark in marks if any(re.search(rf"\w\s*{re.escape(mark.strip(' '))}\s*\w", text) for text in texts)
+    ]
 
 
 def _share(cells: Iterable[Any], holds: Callable[[str], bool]) -> float:
