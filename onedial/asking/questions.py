@@ -29,6 +29,10 @@ SLOT = "{options}"
 """Where a text may say that its options stand."""
 
 
+_TYPES = {"level": "Int64", "right_option": "Int64", "unknowable": bool}
+"""Of the columns of a table of questions; all others hold texts or lists."""
+
+
 @dataclass(frozen=True)
 class Question:
     """One question of fact.
@@ -174,25 +178,14 @@ def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
     """The questions as a table: id, question (as it is asked), answers (list), topic, level (nullable integer),
     unknowable, exact_answers (list), grading; and where any has them wording_of, and stem (the text without options),
     options (list), right_option (nullable integer)."""
-    frame = pd.DataFrame(
-        {
-            "id": pd.Series([question.id for question in questions], dtype=object),
-            "question": pd.Series([question.rendered for question in questions], dtype=object),
-            "answers": pd.Series([list(question.answers) for question in questions], dtype=object),
-            "topic": pd.Series([question.topic for question in questions], dtype=object),
-            "level": pd.array([question.level for question in questions], dtype="Int64"),
-            "unknowable": pd.Series([question.unknowable for question in questions], dtype=bool),
-            "exact_answers": pd.Series([list(question.exact_answers) for question in questions], dtype=object),
-            "grading": pd.Series([question.grading for question in questions], dtype=object),
-        }
-    )
-    if any(question.wording_of for question in questions):
-        frame["wording_of"] = pd.Series([question.wording_of for question in questions], dtype=object)
-    if any(question.options for question in questions):
-        frame["stem"] = pd.Series([question.text for question in questions], dtype=object)
-        frame["options"] = pd.Series([list(question.options) for question in questions], dtype=object)
-        frame["right_option"] = pd.array([question.right_option for question in questions], dtype="Int64")
-    return frame
+    held = ["id", "question", "answers", "topic", "level", "unknowable", "exact_answers", "grading"]
+    held += ["wording_of"] if any(question.wording_of for question in questions) else []
+    held += ["stem", "options", "right_option"] if any(question.options for question in questions) else []
+    rows = [vars(question) | {"question": question.rendered, "stem": question.text} for question in questions]
+    lists = ("answers", "exact_answers", "options")
+    columns = {name: [list(row[name]) if name in lists else row[name] for row in rows] for name in held}
+    frame = pd.DataFrame(columns, dtype=object, columns=held)
+    return frame.astype({name: kind for name, kind in _TYPES.items() if name in held})
 
 
 def questions_from_frame(frame: pd.DataFrame) -> list[Question]:

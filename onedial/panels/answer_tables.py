@@ -48,10 +48,6 @@ _LIKE_A_QUESTION = re.compile(r"(?:(?:g\d+)?q|item|question)[ _-]?\d+")
 
 
 _LISTED = "a respondents.csv beside it (column respondent)"
-_DECLARE_ID = (
-    "rename or declare the one that is meant (columns: {question_id: COLUMN} in elicitation.yaml, or --columns "
-    "question_id=COLUMN of an import)"
-)
 
 
 def long_table(
@@ -83,17 +79,14 @@ def long_table(
     table = _under_our_names(table, columns)
     held = set(table.frame.columns)
     has_ids = bool({"question_id", "id", "question", "prompt"} & held)
-    if "respondent" in held or ("model" in held and has_ids):
+    if "model" in held and not has_ids:
+        raise _no_ids(table)
+    if {"respondent", "model"} & held:
         table = _long(table, answers)
         _refuse_divided(table, {*OF_QUESTIONS, *OF_ANSWERS, *NAMES, *answers, *about})
         _refuse_summaries(table)
         _refuse_nobody(table, table.parse("respondent", name_of, "name the respondent"), known)
         return table, None
-    if "model" in held:
-        raise InputError(
-            f"{table.path} has a column model, but none for what was asked (question_id, id or question); {_DECLARE_ID}"
-            f"{_how_to_turn(table)}"
-        )
     if answer_columns := [name for name in (*answers, *OF_ANSWERS) if name in held]:
         raise InputError(
             f"{table.path} has the column {answer_columns[0]!r}, but none for who answered (respondent, or model); it "
@@ -170,11 +163,16 @@ def question_ids(table: Table) -> list[str]:
         return ids
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     if column not in columns:
-        raise InputError(
-            f"{table.path} has no column question_id, id or question; it holds {listed(map(str, columns))}: "
-            f"{_DECLARE_ID}{_how_to_turn(table)}"
-        )
+        raise _no_ids(table)
     return table.parse(column, name_of, "give every question its id")
+
+
+def _no_ids(table: Table) -> InputError:
+    return InputError(
+        f"{table.path} has no column question_id, id or question; it holds {listed(map(str, table.frame.columns))}: "
+        "rename or declare the one that is meant (columns: {question_id: COLUMN} in elicitation.yaml, or --columns "
+        f"question_id=COLUMN of an import){_how_to_turn(table)}"
+    )
 
 
 def _under_our_names(table: Table, columns: Mapping[str, str]) -> Table:

@@ -77,11 +77,7 @@ def correctness_of(panel: ResponseMatrix) -> pd.DataFrame | None:
     >>> correctness_of(load_panel("embedded")).shape
     (533, 25)
     """
-    responses = panel.responses
-    if responses is None or "answered_correctly" not in responses or responses["answered_correctly"].isna().all():
-        return None
-    correct = matrix_of(responses, "answered_correctly")
-    return correct.reindex(index=panel.answers.index, columns=panel.answers.columns)
+    return _of_samples(panel, "answered_correctly")
 
 
 def stated_confidence(panel: ResponseMatrix) -> Confidence | None:
@@ -94,10 +90,10 @@ def stated_confidence(panel: ResponseMatrix) -> Confidence | None:
     >>> stated_confidence(panel_from_long(rows)) is None
     True
     """
-    stated = _mean_of_samples(panel, "confidence")
+    stated = _of_samples(panel, "confidence")
     if stated is not None:
         return Confidence(stated, "stated")
-    margins = _mean_of_samples(panel, "margin")
+    margins = _of_samples(panel, "margin")
     if margins is None:
         return None
     from scipy.special import expit
@@ -180,10 +176,9 @@ def _add_rate(table: pd.DataFrame, name: str, values: pd.DataFrame) -> None:
     table[f"{name}_low"], table[f"{name}_high"] = wilson_interval(values.sum(), values.notna().sum())
 
 
-def _mean_of_samples(panel: ResponseMatrix, column: str) -> pd.DataFrame | None:
-    """Question x respondent mean of a column of the long panel; None where it has none, or only blanks."""
+def _of_samples(panel: ResponseMatrix, column: str) -> pd.DataFrame | None:
+    """Question x respondent, a column of the long panel (`matrix_of`); None where it has none, or only blanks."""
     responses = panel.responses
     if responses is None or column not in responses or responses[column].isna().all():
         return None
-    means = responses.pivot_table(column, "question_id", "respondent", aggfunc="mean")
-    return means.reindex(index=panel.answers.index, columns=panel.answers.columns)
+    return matrix_of(responses, column).reindex(index=panel.answers.index, columns=panel.answers.columns)

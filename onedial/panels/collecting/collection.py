@@ -20,11 +20,10 @@ from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, 
 from onedial.asking.measuring import MEASUREMENT_COLUMNS, NUMBERS, measurement_row
 from onedial.asking.providers.costs import CHARACTERS_PER_TOKEN, WRITTEN
 from onedial.asking.questions import Question, stratified_sample
-from onedial.asking.respondents import Identity, Response
+from onedial.asking.respondents import Identity
 from onedial.asking.store import ANSWERS, Line, Store, restored
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.core.notices import notice
 from onedial.core.run.run import Run
 from onedial.panels.collecting.judging import JUDGE, judging
 from onedial.panels.collecting.respondent_files import RespondentModel
@@ -32,8 +31,6 @@ from onedial.panels.collecting.respondent_files import RespondentModel
 ABOUT = ["source", "revision", "dtype", "asked"]
 """Columns beside those of a measurement: where the weights came from, and a hash of what was asked of whom."""
 _CALLED = {"served_model": "the server calls it", "served_fingerprint": "the server's fingerprint is"}
-_EARLY = 50
-_MANY_UNREAD_EARLY = 0.5
 
 
 def instruments_of(entry: RespondentModel, closed_book: bool) -> list[Instrument]:
@@ -131,9 +128,7 @@ class Collection:
             BudgetSpent: not all could be asked.
             InputError: see `ProviderRespondent`.
         """
-        watch = _Watch()
-        for place, response in self.store.ask(*asks):
-            watch.see(asks[place], response)
+        for _ in self.store.ask(*asks):
             advance(1)
 
     def rows(self, *, may_lack: bool = False) -> pd.DataFrame:
@@ -228,23 +223,3 @@ def table_of(lines: Iterable[Line]) -> pd.DataFrame:
         rows.append(row | {name: line.get(name, "") for name in ABOUT})
     columns = [*MEASUREMENT_COLUMNS, *ABOUT]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(NUMBERS, "float64"))
-
-
-class _Watch:
-    """Says early that a respondent's answers cannot be read, while little is spent."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
-        self._unread: dict[str, int] = {}
-
-    def see(self, ask: Ask, response: Response) -> None:
-        if ask.instrument.scale.kind != "yes/no" or response.error:
-            return
-        name = ask.who
-        self._seen[name] = self._seen.get(name, 0) + 1
-        self._unread[name] = self._unread.get(name, 0) + (response.said_yes is None)
-        if self._seen[name] == _EARLY and self._unread[name] > _MANY_UNREAD_EARLY * _EARLY:
-            notice(
-                f"{name}: {self._unread[name]} of the first {_EARLY} answers cannot be read, such as "
-                f"{response.raw_text[:80]!r}; break off and give more max_tokens or other words, unless that is meant"
-            )

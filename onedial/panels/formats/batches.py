@@ -64,16 +64,13 @@ def _openai(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
         return str(body.get("model") or ""), [LogRecord(item, failed=message_of(error or "no response"))]
     if isinstance(body.get("output"), list):  # of the Responses API
         parts = [part for each in body["output"] if each.get("type") == "message" for part in each["content"]]
-        finished, failed = ended({"finish_reason": dig(body, "incomplete_details.reason")})
-        return str(body["model"]), [LogRecord(item, text=_text(parts), finished=finished, failed=failed)]
+        end = {"finish_reason": dig(body, "incomplete_details.reason")}
+        return str(body["model"]), [_answer(LogRecord(item), parts, end)]
     if not isinstance(body.get("choices"), list) or not body["choices"]:
         raise InputError(f"{where} holds no completion (choices, output); write its answers as a table with raw_text")
-    records = []
-    for choice in body["choices"]:
-        text, (finished, failed) = dig(choice, "message.content"), ended(choice)
-        text = choice.get("text") if text is None else text
-        records.append(LogRecord(item, text=_text(text), finished=finished, failed=failed))
-    return str(body.get("model") or ""), records
+    texts = [choice.get("text", dig(choice, "message.content")) for choice in body["choices"]]
+    pairs = zip(texts, body["choices"], strict=True)
+    return str(body.get("model") or ""), [_answer(LogRecord(item), text, choice) for text, choice in pairs]
 
 
 def _anthropic(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
@@ -83,8 +80,7 @@ def _anthropic(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
         words = message_of(dig(error, "error") or error or result.get("type"))
         return "", [LogRecord(item, failed=words)]
     message = result["message"]
-    finished, failed = ended(message)
-    return str(message["model"]), [LogRecord(item, text=_text(message["content"]), finished=finished, failed=failed)]
+    return str(message["model"]), [_answer(LogRecord(item), message["content"], message)]
 
 
 def _google(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
@@ -94,14 +90,17 @@ def _google(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
     common = LogRecord(str(row.get("key") or ""), prompt=_text(asked[-1]["parts"]) or "" if asked else "")
     if not (common.item or common.prompt):
         raise InputError(f"{where} has neither a key nor the request's text; give each line one of them")
-    records = []
-    for candidate in response.get("candidates") or ():
-        finished, failed = ended(candidate)
-        text = _text(dig(candidate, "content.parts") or [])
-        records.append(replace(common, text=text, finished=finished, failed=failed))
+    candidates = response.get("candidates") or ()
+    records = [_answer(common, dig(candidate, "content.parts") or [], candidate) for candidate in candidates]
     error = row.get("error") or row.get("status") or dig(response, "promptFeedback.blockReason") or "no response"
     records = records or [replace(common, failed=message_of(error))]
     return str(response.get("modelVersion") or ""), records
+
+
+def _answer(record: LogRecord, content: Any, end: Any) -> LogRecord:
+    """With what came, and how it ended."""
+    finished, failed = ended(end)
+    return replace(record, text=_text(content), finished=finished, failed=failed)
 
 
 def _text(content: Any) -> str | None:

@@ -17,9 +17,10 @@ from typing import Any
 from onedial.asking.tables import SUFFIXES, Table, is_blank, name_of, read_table, text_of
 from onedial.core.errors import InputError
 from onedial.panels.answer_tables import NAMES, long_table, refuse_ids_of_rows
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, message_of, texts_of
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, message_of, texts_of
 from onedial.panels.panel_files import RESPONDENTS_FILE
-from onedial.panels.questions.cells import list_in_text
+from onedial.panels.questions.cells import cells_of, list_in_text
+from onedial.panels.questions.question_columns import head_of
 from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
 
 FORMAT = "table"
@@ -44,14 +45,10 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         InputError: an unusable table, or one without respondents, or without answers.
     """
     table = read_table(path)
-    heads = set()
-    for field in choices.columns.values():  # message.content: what the objects of a column hold
-        head, _, rest = field.partition(".")
-        if rest and field not in table.frame.columns and head in table.frame.columns:
-            inside = [dig(list_in_text(cell), rest) for cell in table.frame[head]]
-            table = replace(table, frame=table.frame.assign(**{field: inside}))
-            heads.add(head)
-    table = replace(table, frame=table.frame.drop(columns=list(heads - {*choices.columns.values()})))
+    names, fields = [str(name) for name in table.frame.columns], {*choices.columns.values()}
+    heads = {field: head for field in fields - {*names} if (head := head_of(field, names))}
+    inside = {field: cells_of(table, field) for field in heads}  # message.content: what the objects of a column hold
+    table = replace(table, frame=table.frame.assign(**inside).drop(columns=list({*heads.values()} - fields)))
     beside = path.parent / RESPONDENTS_FILE
     known = set(map(str, read_table(beside).frame.get("respondent", ()))) if beside.exists() else ()
     declared = (choices.columns, choices.about, ANSWERS, "said_yes", known, choices.turned)

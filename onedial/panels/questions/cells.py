@@ -32,7 +32,7 @@ def clean_text(cell: Any) -> str | None:
 
 
 def cells_of(table: Table, column: str) -> list[Any]:
-    """The cells of a column, or what a path such as `choices.text` reaches in them; of a list it reaches each."""
+    """The cells of a column, or what a path reaches in them: `a.text` in each of a list, `a.0.text` in its first."""
     head, steps = _path(table, column)
     cells = table.frame[head].tolist() if head in table.frame.columns else [None] * len(table.frame)
     return [_reached(list_in_text(cell), steps) for cell in cells] if steps else cells
@@ -62,9 +62,10 @@ def _leads(cell: Any, steps: Sequence[str]) -> bool:
 
 def _reached(cell: Any, steps: Sequence[str]) -> Any:
     for place, step in enumerate(steps):
-        if isinstance(cell, list):
+        if isinstance(cell, list) and not step.isdigit():
             return [_reached(each, steps[place:]) for each in cell]
-        cell = cell.get(step) if isinstance(cell, dict) else None
+        held = dict(zip(map(str, range(len(cell))), cell, strict=True)) if isinstance(cell, list) else cell
+        cell = held.get(step) if isinstance(held, dict) else None
     return cell
 
 
