@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -29,7 +30,7 @@ SLOT = "{options}"
 """Where a text may say that its options stand."""
 
 
-_TYPES = {"level": "Int64", "right_option": "Int64", "unknowable": bool}
+_TYPES: dict[str, Any] = {"level": "Int64", "right_option": "Int64", "unknowable": bool}
 """Of the columns of a table of questions; all others hold texts or lists."""
 
 

@@ -153,9 +153,9 @@ class _Reader:
         if part == "wrong" or self.mapping.key_is == "flags":
             for row, (stem, shown, right) in enumerate(zip(stems, options, rights, strict=True)):
                 if shown is not None:
-                    texts = tuple(sorted(shown.texts, key=lambda text: sha256_of_text(f"{stem}\x1f{text}")))
-                    options[row] = shown._replace(texts=texts)
-                    rights[row] = None if right is None else texts.index(shown.texts[right])
+                    in_order = tuple(sorted(shown.texts, key=lambda text: sha256_of_text(f"{stem}\x1f{text}")))
+                    options[row] = shown._replace(texts=in_order)
+                    rights[row] = None if right is None else in_order.index(shown.texts[right])
         return stems, options, rights
 
     def _listed(self, text: str, cells: tuple[Any, ...], labels: tuple[Any, ...]) -> tuple[str, Options | None]:
