@@ -49,7 +49,7 @@ class Draws:
     seed: int = 0
 
     def of(self, question_ids: Iterable[object]) -> list[str]:
-        """The topics of these questions."""
+        """Read the topics of these questions."""
         return [self.topics[str(each)] for each in question_ids]
 
 
@@ -77,7 +77,7 @@ class Headline:
 
 
 def area(table: str, says: str, unread: str = "n_unread", only: tuple[str, ...] = ()) -> Headline:
-    """The headline of an AUROC."""
+    """Make the headline of an AUROC."""
     return Headline(table, "auroc", f"AUROC of {says}", unread=unread, only=only, chance=0.5)
 
 
@@ -115,7 +115,7 @@ class BatteryTest:
     after: str = ""
 
     def tables(self, answers: pd.DataFrame, draws: Draws) -> dict[str, pd.DataFrame]:
-        """The scores of every respondent; tables without a row are left out.
+        """Score every respondent; tables without a row are left out.
 
         Args:
             answers: of `ask`, with a column respondent.
@@ -129,7 +129,7 @@ class BatteryTest:
 
 
 def counts_of(values: pd.Series) -> dict[str, object]:
-    """How many were read, and how many not."""
+    """Count how many were read, and how many not."""
     return {"n": int(values.notna().sum()), "n_unread": int(values.isna().sum())}
 
 
@@ -139,6 +139,6 @@ def mostly_unread(values: pd.Series) -> bool:
 
 
 def signal_of(values: pd.Series, right: pd.Series, question_ids: Iterable[object], draws: Draws) -> pd.Series:
-    """How well one score tells right answers from wrong ones: its row of `signal_table`."""
+    """Measure how well one score tells right answers from wrong ones: its row of `signal_table`."""
     signal, right = values.rename("signal").reset_index(drop=True).to_frame(), right.reset_index(drop=True)
     return signal_table(signal, right, draws.of(question_ids), None, draws.n, draws.seed).iloc[0]

@@ -8,7 +8,7 @@ import pandas as pd
 def per_respondent(
     answers: pd.DataFrame, score: Callable[[pd.DataFrame], Mapping[str, object] | pd.DataFrame], by: str = "respondent"
 ) -> pd.DataFrame:
-    """Each respondent's row, or rows, in the order in which they answered.
+    """Make each respondent's row, or rows, in the order in which they answered.
 
     Args:
         answers: with a column `by`. score: from the answers of one to a row, or to a table.

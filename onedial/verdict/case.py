@@ -110,7 +110,7 @@ class Case:
     __repr__ = one_line
 
     def beside(self, panel: Any, respondents: pd.DataFrame | None = None, **known: Any) -> "Case":
-        """The same beside a panel.
+        """Put the sweep beside a panel.
 
         Args:
             panel: `onedial.panels.ResponseMatrix` or DataFrame question x target (1, 0, nan).
@@ -129,7 +129,7 @@ class Case:
         return replace(self, panel=answers, respondents=describe_targets(answers.columns, table), **known)
 
     def alone(self, **known: Any) -> "Case":
-        """The same beside a panel of nobody: what can be said without a target.
+        """Put the sweep beside a panel of nobody: what can be said without a target.
 
         Args:
             known: other attributes.
@@ -138,7 +138,7 @@ class Case:
         return replace(self, panel=panel.answers, respondents=describe_targets(panel.answers.columns), **known)
 
     def knowing(self, given: np.ndarray) -> "Case":
-        """The same, of whose targets only these answers are known (Q x T).
+        """Forget all answers of the targets but these (Q x T).
 
         All that rests on answers is made anew; which base models there are stays as the whole panel tells it.
         """
@@ -190,7 +190,7 @@ class Case:
     # ---- the questions -----------------------------------------------------------------------------------------------
 
     def rows(self, split: str) -> np.ndarray:
-        """Mask (Q) of the questions in one split."""
+        """Return the mask (Q) of the questions in one split."""
         return np.asarray(self.splits == split)
 
     @cached_property
@@ -204,7 +204,7 @@ class Case:
         return self.rows(TEST)
 
     def _about(self, column: str) -> np.ndarray | None:
-        """What a column says of the questions (Q); None where there is none."""
+        """Read what a column says of the questions (Q); None where there is none."""
         if column not in self.about:
             return None
         return self.about[column].reindex(self.questions).to_numpy(dtype=object)
@@ -239,7 +239,7 @@ class Case:
         )
 
     def groups(self, rows: np.ndarray) -> np.ndarray | None:
-        """Of these questions, what each is a wording of; None where each is its own."""
+        """Number what each of these questions is a wording of; None where each is its own."""
         return groups_among(self.wordings, rows)
 
     @cached_property
@@ -447,7 +447,7 @@ def check_shared(answers: pd.DataFrame, questions: pd.Index) -> None:
 
 
 def all_answers(panel: Any) -> pd.DataFrame:
-    """Every answer of the panel as floats, checked: questions x targets.
+    """Check every answer of the panel, as floats: questions x targets.
 
     Args:
         panel: an `onedial.panels.ResponseMatrix`, or a DataFrame question x target of 1, 0 and nan.
@@ -470,7 +470,7 @@ def all_answers(panel: Any) -> pd.DataFrame:
 
 
 def describe_targets(targets: pd.Index, table: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Base model, framing and family of each target, by default the target itself, "" and "".
+    """Name base model, framing and family of each target, by default the target itself, "" and "".
 
     Args:
         table: index respondent, any of the columns model, framing, family.
@@ -512,7 +512,7 @@ def _splits_of(sweep: pd.DataFrame, splits: pd.Series | None) -> pd.Series:
 
 
 def wording_groups(wordings: Sequence[Sequence[str]], questions: pd.Index) -> np.ndarray | None:
-    """Of each question, the number of what it is a wording of; None where each is its own.
+    """Number what each question is a wording of; None where each is its own.
 
     Args:
         wordings: the ids of questions that stand there in several wordings (`onedial.panels.splits.wordings_of`).

@@ -32,7 +32,7 @@ RATE_POINTS = 61
 
 
 def control_table(case: Case) -> pd.DataFrame:
-    """What each control does, for the targets that the vector itself is judged by.
+    """Measure what each control does, for the targets that the vector itself is judged by.
 
     Returns:
         Index control (as given); columns `CONTROL_COLUMNS`.
@@ -54,7 +54,7 @@ def control_table(case: Case) -> pd.DataFrame:
 
 
 def control_rates(case: Case) -> pd.DataFrame:
-    """The dose-response of each control: the yes rate of the test questions over its range.
+    """Compute the dose-response of each control: the yes rate of the test questions over its range.
 
     Returns:
         Columns `RATE_COLUMNS`: magnitude in the vector's unit, n_read answers. Sign: positive magnitudes
@@ -71,7 +71,7 @@ def control_rates(case: Case) -> pd.DataFrame:
 
 
 def dial_numbers(case: Case, dial: Turns) -> dict[str, float]:
-    """signal, order_gain, push (in the dial's own unit) and turning of one dial, from where its answers turn.
+    """Compute signal, order_gain, push (in the dial's own unit) and turning of one dial, from where answers turn.
 
     Args:
         dial: over the same questions, in the same order, as the sweep's.
@@ -95,7 +95,7 @@ def dial_numbers(case: Case, dial: Turns) -> dict[str, float]:
 
 
 def _signal(case: Case, dial: Turns, models: np.ndarray) -> float:
-    """S at the magnitudes at which the yes rate on the fitting split is nearest to each target's."""
+    """Compute S at the magnitudes at which the yes rate on the fitting split is nearest to each target's."""
     turns = [each for each in dial.crossings if each is not None and len(each)]
     points = np.unique(np.concatenate([[dial.low, dial.high], *turns]))
     middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])

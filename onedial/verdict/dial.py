@@ -74,7 +74,7 @@ class Turns:
         return float((self.n_turns[read] > 1).mean()) if read.any() else float("nan")
 
     def answers_at(self, magnitudes: np.ndarray) -> np.ndarray:
-        """Question x magnitude: 1 yes, 0 no, nan never read."""
+        """Answer as question x magnitude: 1 yes, 0 no, nan never read."""
         turned = np.zeros((len(self.questions), len(magnitudes) + 1), dtype=int)
         order = np.argsort(magnitudes, kind="stable")
         read = np.array([turns is not None for turns in self.crossings], dtype=bool)
@@ -98,7 +98,7 @@ class Turns:
         return float("inf") if ends is None else abs(ends[1] - ends[0])
 
     def push_ends(self, rows: np.ndarray) -> tuple[float, float] | None:
-        """The two magnitudes that `push` is between, that of few yes first; None where there is no such way."""
+        """Find the two magnitudes that `push` is between, that of few yes first; None where there is no such way."""
         turns = [turn for turn, taken in zip(self.crossings, rows, strict=True) if taken and turn is not None]
         points = np.unique(np.concatenate([[self.low], *turns, [self.high]]))
         middles = (points[:-1] + points[1:]) / 2
@@ -142,7 +142,7 @@ class ControlDial:
 
 
 def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.ndarray) -> Turns:
-    """The dial of a grid: between two magnitudes at which it was read, a margin is taken for straight.
+    """Make the dial of a grid: between two magnitudes at which it was read, a margin is taken for straight.
 
     Args:
         magnitudes: ascending (K). margins: Q x K, nan where unread.
@@ -160,7 +160,7 @@ def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.nda
 
 
 def _straight_crossings(magnitudes: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    """Where a margin that is straight between the magnitudes meets 0; a margin of exactly 0 is a no."""
+    """Find where a margin that is straight between the magnitudes meets 0; a margin of exactly 0 is a no."""
     yes = margins > 0
     turns = np.flatnonzero(yes[1:] != yes[:-1])
     left, right = margins[turns], margins[turns + 1]

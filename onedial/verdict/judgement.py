@@ -84,7 +84,7 @@ class SweepTables:
         )
 
     def grid_of(self, intervention_id: str) -> Case:
-        """The answers under another intervention."""
+        """Lay out the answers under another intervention."""
         direct = self.direct if intervention_id == self.tested else None
         return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
 
@@ -134,7 +134,7 @@ class SweepTables:
         )
 
     def case(self, panel: ResponseMatrix, seed: int = 0, **known: Any) -> Case:
-        """All of it beside a panel.
+        """Put all of it beside a panel.
 
         Args:
             known: other attributes of the case.

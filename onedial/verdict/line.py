@@ -42,7 +42,7 @@ class Line:
 
 
 def line_of(case: "Case") -> Line:
-    """The line of a panel's targets."""
+    """Fit the line of a panel's targets."""
     threshold, magnitude = case.matches[["threshold", "magnitude"]].to_numpy(float).T
     known = np.isfinite(threshold) & np.isfinite(magnitude)
     n, x, y = int(known.sum()), threshold[known], magnitude[known]
@@ -55,7 +55,7 @@ def line_of(case: "Case") -> Line:
 
 
 def _null(case: "Case", threshold: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """R^2 in every permutation."""
+    """Compute R^2 in every permutation."""
     answers, given = case.answers[case.fitting], case.given[case.fitting][:, known]
     rng, n = np.random.default_rng(case.seed), min(case.n_resamples, PERMUTATIONS)
     permuted = given[np.stack(list(permuted_rows(len(given), n, rng)))]
@@ -65,5 +65,5 @@ def _null(case: "Case", threshold: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _r2(x: np.ndarray, y: np.ndarray) -> float:
-    """Share of the variance of y that a straight line on x explains; 0 where y does not vary."""
+    """Compute the share of the variance of y that a straight line on x explains; 0 where y does not vary."""
     return 0.0 if np.ptp(y) == 0 else float(np.corrcoef(x, y)[0, 1] ** 2)

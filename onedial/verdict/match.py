@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def match_table(case: "Case") -> pd.DataFrame:
-    """One row per target: `Case.matches`."""
+    """Make one row per target: `Case.matches`."""
     chosen = case.chosen
     table = case.respondents.assign(
         status=case.status,
@@ -64,7 +64,7 @@ def dose_response(case: "Case") -> pd.DataFrame:
 
 
 def _answer_counts(case: "Case") -> dict[str, np.ndarray]:
-    """Per split: how many of the target's answers are compared, and how many could not be for want of the subject's."""
+    """Count per split the target's answers that are compared, and those that are not for want of the subject's."""
     unread = ~np.isnan(case.given) & ~case.compared
     counts = {f"n_{split}": case.compared[case.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
     return counts | {f"n_unread_{split}": unread[case.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
@@ -75,7 +75,7 @@ def _at(magnitudes: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _thresholds(case: "Case") -> dict[str, np.ndarray]:
-    """yes_rate, threshold and its standard error over all answers of the panel; nan where the yes rate is 0 or 1."""
+    """Compute yes_rate, threshold and its standard error over all answers of the panel; nan at a rate of 0 or 1."""
     rate, n = rates(case.panel.to_numpy())
     with np.errstate(invalid="ignore", divide="ignore"):
         threshold = stats.norm.ppf(np.where((rate > 0) & (rate < 1), rate, np.nan))
@@ -87,7 +87,7 @@ def _thresholds(case: "Case") -> dict[str, np.ndarray]:
 
 
 def _measured_on_test(case: "Case") -> dict[str, np.ndarray]:
-    """Agreement, kappa and the two differences on the test split, each with its interval."""
+    """Measure agreement, kappa and the two differences on the test split, each with its interval."""
     given, groups = case.given[case.test], case.groups(case.test)
     measured: dict[str, np.ndarray] = {}
     resampled: dict[str, np.ndarray] = {}
@@ -114,7 +114,7 @@ def _measured_on_test(case: "Case") -> dict[str, np.ndarray]:
 
 
 def _measured_by_order(case: "Case") -> dict[str, np.ndarray]:
-    """How well the dial's order puts yes above no, beside the unsteered margin's."""
+    """Measure how well the dial's order puts yes above no, beside the unsteered margin's."""
     given, groups = case.given[case.ordered], case.groups(case.ordered)
     steered, margin = (auc(scores, given) for scores in case.orders)
     one, other = (auc_resampled(scores, given, case.n_resamples, case.seed, groups) for scores in case.orders)

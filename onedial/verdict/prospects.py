@@ -49,7 +49,7 @@ class Prospects:
         return self.n_possible >= MIN_TARGETS and self.n_models >= MIN_MODELS
 
     def __str__(self) -> str:
-        """What to know and what to do, in a sentence."""
+        """Say in a sentence what to know and what to do."""
         counts = self.status[self.status != POSSIBLE].value_counts()
         why = "".join(f", {count} {_WHY[str(name)]}" for name, count in counts.items())
         sentence = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
@@ -70,7 +70,7 @@ _WHY = {
 
 
 def prospects_of(inputs: ExperimentInputs) -> Prospects:
-    """What the inputs of a run allow, without a model.
+    """Say what the inputs of a run allow, without a model.
 
     Raises:
         InputError: no target has said both yes and no to these questions, so that there is nothing to reproduce.

@@ -53,7 +53,7 @@ class Screened:
 
 
 def screen(case: Case) -> list[Screened]:
-    """Everything that the checks find, in the order of `CHECKS`.
+    """List everything that the checks find, in the order of `CHECKS`.
 
     >>> from dataclasses import replace
     >>> from onedial.verdict import SweepRun
@@ -86,7 +86,7 @@ def _copies(case: Case) -> Finding:
 
 
 def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """The subject's answers where the dial turns as many of the questions to yes as were answered so; nan as ease."""
+    """Answer as the subject where the dial turns as many questions to yes as were answered so; nan as ease."""
     known = np.sort(ease[~np.isnan(ease) & ~np.isnan(given)])
     n_no = len(known) - int(np.nansum(np.where(np.isnan(ease), 0, given)))
     cut = known[n_no] if n_no < len(known) else np.inf

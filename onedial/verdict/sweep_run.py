@@ -64,7 +64,7 @@ class Reasoned:
     __repr__ = one_line
 
     def numbers(self) -> dict[str, Any]:
-        """reasoned.json."""
+        """Collect what stands in reasoned.json."""
         verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
         beside = {"sentence": self.comparison.sentence(), "read": self.comparison.read, "verdict": verdict}
         return beside | self.comparison.rho.columns("rho")
@@ -82,7 +82,7 @@ class SweepRun:
 
     @classmethod
     def open(cls, path: Path | str, *, write: bool = False) -> "SweepRun":
-        """An existing run; see `Run.open`.
+        """Open an existing run; see `Run.open`.
 
         Raises:
             InputError: as `Run.open`; or the folder is a run of a program that sweeps nothing.
@@ -123,15 +123,15 @@ class SweepRun:
         self.run.write_text(PROMPT, prompt)
 
     def questions(self) -> pd.DataFrame:
-        """The questions with their split."""
+        """Read the questions with their split."""
         return self.run.read_table("questions.parquet")
 
     def splits(self) -> pd.Series:
-        """Question id -> split."""
+        """Read question id -> split."""
         return self.questions().set_index("id")["split"]
 
     def panel(self) -> pd.DataFrame:
-        """The panel in long form; without rows where the run has none."""
+        """Read the panel in long form; without rows where the run has none."""
         return self.run.read_table("panel.parquet")
 
     @cached_property
@@ -140,17 +140,17 @@ class SweepRun:
         return not self.panel().empty
 
     def panel_of(self, given: ResponseMatrix | None = None) -> ResponseMatrix:
-        """A panel that is given, or else the run's own."""
+        """Return a panel that is given, or else the run's own."""
         if given is not None:
             return given
         return panel_from_long(self.panel()) if self.has_panel else nobodys_panel(list(self.questions()["id"]))
 
     def prompt(self) -> str:
-        """The rendered example."""
+        """Read the rendered example."""
         return self.run.read_text(PROMPT)
 
     def asked(self) -> dict[str, Any]:
-        """How the panel was asked, and in what the subject otherwise (`asking.how_asked`)."""
+        """Read how the panel was asked, and in what the subject otherwise (`asking.how_asked`)."""
         return dict(self.run.manifest.facts.get("asked") or {})
 
     # ---- what was done ----------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class SweepRun:
         self.run.write_json(INTERVENTIONS, {"interventions": list(interventions)})
 
     def interventions(self) -> pd.DataFrame:
-        """What was swept; see `onedial.asking.sweep_tables`.
+        """Read what was swept; see `onedial.asking.sweep_tables`.
 
         Raises:
             InputError: the run has not come so far.
@@ -168,7 +168,7 @@ class SweepRun:
         return interventions_table(self.run.read_json(INTERVENTIONS)["interventions"])
 
     def under_test(self) -> str:
-        """The identifier of the intervention that the run is about."""
+        """Read the identifier of the intervention that the run is about."""
         return under_test(self.interventions())
 
     @property
@@ -177,7 +177,7 @@ class SweepRun:
         return self.run.has(INTERVENTIONS)
 
     def vector_file(self, vector_id: str) -> str:
-        """The name of a vector's file within the run: vectors/<id>.safetensors."""
+        """Name a vector's file within the run: vectors/<id>.safetensors."""
         name = re.sub(r"[^\w.=-]+", "-", vector_id)
         return f"vectors/{name}.safetensors"
 
@@ -186,7 +186,7 @@ class SweepRun:
         self.run.write_table(f"{name}.csv", table[TABLES[name]])
 
     def table(self, name: str) -> pd.DataFrame | None:
-        """One of `TABLES`; None where the run has none."""
+        """Read one of `TABLES`; None where the run has none."""
         return self.run.read_table(file) if self.run.has(file := f"{name}.csv") else None
 
     @cached_property
@@ -195,7 +195,7 @@ class SweepRun:
         return {name: self.run.parts(name, *how) for name, how in PARTS.items()}
 
     def sweep(self) -> pd.DataFrame:
-        """The sweep of the intervention under test; see `onedial.asking.sweep_tables`."""
+        """Read the sweep of the intervention under test; see `onedial.asking.sweep_tables`."""
         return self.parts["sweep"].read()
 
     def overflowed(self) -> pd.DataFrame:
@@ -204,7 +204,7 @@ class SweepRun:
         return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
 
     def tables(self) -> SweepTables:
-        """Everything that the sweep left behind."""
+        """Read everything that the sweep left behind."""
         return SweepTables(
             pd.concat([self.sweep(), self.parts["controls"].read()], ignore_index=True),
             self.interventions(),
@@ -217,7 +217,7 @@ class SweepRun:
         )
 
     def case(self, seed: int = 0) -> Case:
-        """The intervention under test beside the run's panel, ready to be judged (`judge`)."""
+        """Put the intervention under test beside the run's panel, ready to be judged (`judge`)."""
         return self.tables().case(self.panel_of(), seed)
 
     # ---- what comes out ---------------------------------------------------------------------------------------------
@@ -263,13 +263,13 @@ class SweepRun:
         return self.run.has(VERDICT) and (self.run.has(MATCHES) or not self.has_panel)
 
     def matches(self) -> pd.DataFrame:
-        """The table of matches, index target; text columns hold "" where nothing stands."""
+        """Read the table of matches, index target; text columns hold "" where nothing stands."""
         table = self.run.read_table(MATCHES).set_index("target")
         texts = [column for column in ("model", "framing", "family", "status") if column in table]
         return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
 
     def verdict(self) -> Verdict:
-        """verdict.json; what could not be computed is nan.
+        """Read verdict.json; what could not be computed is nan.
 
         Raises:
             InputError: the run is not finished, or was judged by another rule than the present one.
@@ -285,9 +285,9 @@ class SweepRun:
         return Verdict.from_dict(stored)
 
     def factor(self) -> FactorModel | None:
-        """The factor model of the panel, or None where none was fitted."""
+        """Read the factor model of the panel, or None where none was fitted."""
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
 
     def dose_response(self) -> pd.DataFrame:
-        """What each magnitude of the intervention under test does to the subject; see `match.dose_response`."""
+        """Measure what each magnitude under test does to the subject; see `match.dose_response`."""
         return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))

@@ -207,7 +207,7 @@ class Verdict:
     seed: int
 
     def row(self) -> dict[str, Any]:
-        """Answers and numbers as they stand in a table of several verdicts."""
+        """List answers and numbers as they stand in a table of several verdicts."""
         return {
             "reproduced": self.reproduced,
             "dial": self.dial,
@@ -232,7 +232,7 @@ class Verdict:
         return verdict
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for verdict.json; what could not be computed is None."""
+        """Make plain values for verdict.json; what could not be computed is None."""
         values: dict[str, Any] = plain(asdict(self))
         for prediction in (values["prediction"], values["prediction"]["kin"]):
             (prediction or {}).pop("sources", None)
@@ -333,13 +333,13 @@ def judge(
 
 
 def _one_family(case: Case) -> str:
-    """The family that all judged targets are of, where they are of two base models or more."""
+    """Name the family that all judged targets are of, where they are of two base models or more."""
     families = set(case.respondents["family"][case.judged].astype(str))
     return families.pop() if len(families) == 1 and len(set(case.models[case.judged])) > 1 else ""
 
 
 def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str], predicted: str = "") -> str:
-    """The answers as one sentence, in small letters and without a full stop.
+    """Write the answers as one sentence, in small letters and without a full stop.
 
     Args:
         predicted: `Prediction.clause`; left out where it is empty.
@@ -367,7 +367,7 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
 
 
 def _reproduced(case: Case, reached: float, number: Signal, prediction: Prediction) -> tuple[str, str]:
-    """The answer, and why it cannot be judged."""
+    """Answer whether it is reproduced, and why it cannot be judged."""
     judged, n_judged = case.judged, int(case.judged.sum())
     if not len(judged):
         return CANNOT_BE_JUDGED, NO_PANEL
@@ -426,7 +426,7 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> AgainstC
 
 
 def _rank(value: float, others: pd.Series, *, smaller: bool) -> int:
-    """1 + how many others are as good or better; what is not a number counts as worse than anything."""
+    """Rank 1 + how many others are as good or better; what is not a number counts as worse than anything."""
     values = others.to_numpy(float)
     with np.errstate(invalid="ignore"):
         as_good = values <= value if smaller else values >= value
@@ -448,7 +448,7 @@ class _Numbers:
         """Number -> its value of each target."""
 
     def signal(self, matched: np.ndarray | None = None) -> Signal:
-        """S; matched: the subject's answers where they are not those at the rate-matched magnitudes."""
+        """Compute S; matched: the subject's answers where they are not those at the rate-matched magnitudes."""
         case, n = self.case, self.case.n_resamples
         if not self.judged.any():
             return Signal(n_permutations=n)
@@ -465,7 +465,7 @@ class _Numbers:
         )
 
     def gain(self, steered: np.ndarray | None = None, majority: np.ndarray | None = None) -> PanelEstimate:
-        """G; steered, majority: the answers where they are not the case's."""
+        """Compute G; steered, majority: the answers where they are not the case's."""
         if not self.judged.any():
             return PanelEstimate()
         one, other = (self.steered, self.majority) if steered is None or majority is None else (steered, majority)
@@ -476,7 +476,7 @@ class _Numbers:
         return replace(number, detectable=least_z() * number.se)
 
     def means(self) -> dict[str, float]:
-        """The three mean agreements."""
+        """Compute the three mean agreements."""
         shift = self.case.threshold_shift[:, self.judged]
         sides = {"agreement": self.steered, "majority": self.majority, "threshold_shift": shift}
         if not self.judged.any():
@@ -485,7 +485,7 @@ class _Numbers:
         return {name: float(average_within_models(values, self.models)) for name, values in agreements.items()}
 
     def order(self) -> Order:
-        """C_A over fitting and test questions, and rho_dial."""
+        """Compute C_A over fitting and test questions, and rho_dial."""
         case, (ease, margins) = self.case, self.case.orders
         rho = rank_correlation(ease, margins)
         order = Order(rho=rho, n=rho.n, n_missing=rho.n_missing, turning=case.dial.turning)
@@ -499,7 +499,7 @@ class _Numbers:
         return replace(order, **asdict(number), equivalent=number.within(SAME))
 
     def by_model(self) -> dict[str, dict[str, float]]:
-        """Each number of each base model's targets, and of all others together (`without_...`)."""
+        """Compute each number of each base model's targets, and of all others together (`without_...`)."""
         table: dict[str, dict[str, float]] = {}
         for model in [str(name) for name in np.unique(self.models)]:
             targets = self.models == model
@@ -510,7 +510,7 @@ class _Numbers:
         return table
 
     def unread_as_wrong(self) -> tuple[Signal, PanelEstimate] | None:
-        """S and G with every answer that was not read counted as the wrong one; None where all were read."""
+        """Compute S and G with every unread answer counted as the wrong one; None where all were read."""
         unread = [np.isnan(side) & ~np.isnan(self.given) for side in (self.matched, self.steered)]
         if not self.judged.any() or not (unread[0].any() or unread[1].any()):
             return None
@@ -521,7 +521,7 @@ class _Numbers:
     def _number(
         self, name: str, statistic: Callable[[Drawn | None], np.ndarray], rows: np.ndarray | None = None
     ) -> PanelEstimate:
-        """A number with its intervals over questions, topics and base models; its first values are its parts.
+        """Estimate a number with intervals over questions, topics and base models; its first values are its parts.
 
         Args:
             statistic: value of each target; of drawn questions, resample x target.

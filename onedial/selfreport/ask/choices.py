@@ -86,7 +86,7 @@ def choice_instrument(
     slots: Sequence[str] = (),
     earlier: Turns = (),
 ) -> Instrument:
-    """Lettered options, read from the logits of the letters.
+    """Make lettered options, read from the logits of the letters.
 
     Args:
         user, earlier: {question} and {options} stand once in all. n: options. slots: further ones.
@@ -114,7 +114,7 @@ def ask_choices(
     values: Mapping[str, Sequence[int]] | None = None,
     more: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The probability of each option of each question, over all rotations.
+    """Ask for the probability of each option of each question, over all rotations.
 
     Args:
         instrument: of `choice_instrument`; by default the plain one. values: slot -> for each item the option (its

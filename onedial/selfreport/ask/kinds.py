@@ -28,7 +28,7 @@ _WHO = re.compile(
 
 
 def kind_asked(question: Question) -> str | None:
-    """What its answer is, such as "person" or "river"; None where its words do not say.
+    """Find what the answer is to be, such as "person" or "river"; None where the words do not say.
 
     >>> kind_asked(Question("q", "Which river flows through Cairo?", ("Nile",)))
     'water'
@@ -52,7 +52,7 @@ def kind_asked(question: Question) -> str | None:
 
 
 def number_of(answer: str) -> float | None:
-    """The number that an answer is, None where it is more than that."""
+    """Read the number that an answer is, None where it is more than that."""
     try:
         return float(answer.replace(",", ""))
     except ValueError:

@@ -7,7 +7,7 @@ from onedial.core.files import packaged_yaml
 
 
 def listed(kinds: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Kind -> its phrases, which stand between commas."""
+    """Split the phrases of each kind at commas."""
     return {kind: tuple(phrases.split(", ")) for kind, phrases in kinds.items()}
 
 
@@ -16,7 +16,7 @@ _FUNCTION_WORDS, HEDGES = listed(_TEXTS["function_words"]), listed(_TEXTS["hedge
 
 
 def language_of(text: str) -> str | None:
-    """English, German, French or Spanish, by its function words; None where two have as many, or there are none.
+    """Tell English, German, French or Spanish by function words; None where two have as many, or there are none.
 
     >>> language_of("Der Hund ist im Garten."), language_of("Paris"), language_of("The sea is deep.")
     ('German', None, 'English')
@@ -30,7 +30,7 @@ def language_of(text: str) -> str | None:
 
 
 def count_phrases(text: str, kinds: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """How often the phrases of each kind stand in a text, and its number of words; "i can" is not in "I can't".
+    """Count how often the phrases of each kind stand in a text, and its words; "i can" is not in "I can't".
 
     >>> count_phrases("I can't sing, I cannot; I can't I can.", {"able": ["i can"]})
     {'able': 1, 'words': 9}
@@ -44,12 +44,12 @@ def count_phrases(text: str, kinds: Mapping[str, Sequence[str]]) -> dict[str, in
 
 
 def count_english(text: str, kinds: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """The same of phrases in English: of a text in another language none is counted, and no word."""
+    """Count phrases in English: of a text in another language none is counted, and no word."""
     return count_phrases(text if language_of(text) in (None, "English") else "", kinds)
 
 
 def count_hedges(text: str) -> dict[str, int]:
-    """How often a text hedges in the first person and impersonally, and its number of words.
+    """Count how often a text hedges in the first person and impersonally, and its words.
 
     >>> count_hedges("I think it is probably Oslo.")
     {'first person': 1, 'impersonal': 1, 'words': 6}

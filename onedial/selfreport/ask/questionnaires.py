@@ -79,7 +79,7 @@ AGAIN = Instrument(
 
 
 def _no_value(text: str) -> None:
-    """Several ratings are no one value."""
+    """Give no value, since several ratings are no one value."""
 
 
 ALL_AT_ONCE = Instrument(
@@ -118,7 +118,7 @@ class Questionnaire:
 
 
 def load_questionnaire(path: str | Path = "ipip") -> Questionnaire:
-    """The built-in statements (`ipip`), or those of a table with the columns text and, optionally, keyed (1, -1).
+    """Load the built-in statements (`ipip`), or a table with the columns text and, optionally, keyed (1, -1).
 
     A statement of a file is shown as it stands there, so write it as a sentence about the one who is asked ("I can
     solve most problems", "If someone opposes me, I find a way").
@@ -151,7 +151,7 @@ def _key_of(cell: Any) -> int:
 
 
 def efficacy_tasks() -> dict[str, list[Question]]:
-    """Condition -> its tasks, from easy (level 1) to hard (level 5), each with a key by which it is graded."""
+    """List condition -> its tasks, from easy (level 1) to hard (level 5), each with a key by which it is graded."""
     tasks: dict[str, list[Question]] = {}
     for task in packaged_questions("self_efficacy_tasks.jsonl"):
         tasks.setdefault(str(task.topic), []).append(task)
@@ -159,7 +159,7 @@ def efficacy_tasks() -> dict[str, list[Question]]:
 
 
 def conditions() -> dict[str, str]:
-    """Condition -> what stands before the statements; the task shown is the middle one of its kind."""
+    """List condition -> what stands before the statements; the task shown is the middle one of its kind."""
     shown = {
         name: f"In a moment you will be given tasks such as this one.\n\n{tasks[len(tasks) // 2].rendered}\n\n"
         for name, tasks in efficacy_tasks().items()
@@ -168,7 +168,7 @@ def conditions() -> dict[str, str]:
 
 
 def shuffled_items(questionnaire: Questionnaire, condition: str, administration: int, seed: int = 0) -> list[Item]:
-    """The items in the order of one administration; other conditions and administrations have other orders."""
+    """Shuffle the items for one administration; other conditions and administrations have other orders."""
     items = list(questionnaire.items)
     random.Random(sha256_of_text(f"{seed} {condition} {administration}")).shuffle(items)
     return items
@@ -183,7 +183,7 @@ def administer(
     follow_ups: Sequence[str] = tuple(FOLLOW_UPS),
     seed: int = 0,
 ) -> pd.DataFrame:
-    """One administration, and the follow-ups to its ratings (one by one alone).
+    """Ask one administration, and the follow-ups to its ratings (one by one alone).
 
     Args:
         condition: a key of `conditions`. presentation: one of `PRESENTATIONS`. follow_ups: keys of `FOLLOW_UPS`.
@@ -237,7 +237,7 @@ def explain(
     written: str,
     seed: int = 0,
 ) -> str:
-    """Why it gave the ratings that it wrote all at once, in its own words: what `code_wording` reads.
+    """Ask why it gave the ratings that it wrote all at once, in its own words: what `code_wording` reads.
 
     Args:
         condition, administration, seed: as in `administer`. written: the reply with the ratings.

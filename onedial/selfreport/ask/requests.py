@@ -15,7 +15,7 @@ from onedial.panels.grading.grading import outcome_as_number
 
 
 def _no_value(text: str) -> None:
-    """What is written is parsed, not scored."""
+    """Give no value, since what is written is parsed and not scored."""
 
 
 def writes(
@@ -27,24 +27,24 @@ def writes(
     earlier: Turns = (),
     form: ReplyForm | None = None,
 ) -> Instrument:
-    """An instrument whose answer is a text of at most so many tokens."""
+    """Make an instrument whose answer is a text of at most so many tokens."""
     template = PromptTemplate(user, prefix, name, slots, earlier)
     return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=spoken), form)
 
 
 def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
-    """The same instrument, its text drawn at this temperature."""
+    """Have the text of an instrument drawn at this temperature."""
     assert isinstance(instrument.reader, TextReader)
     return replace(instrument, reader=replace(instrument.reader, temperature=temperature))
 
 
 def once_more(instrument: Instrument) -> Instrument:
-    """The same request for a second reply, drawn, beside the likeliest one."""
+    """Have a second reply to the same request drawn, beside the likeliest one."""
     return replace(drawn(instrument), name=f"{instrument.name}, again")
 
 
 def correct(question: Question, text: str) -> float:
-    """1 for a right answer, 0 for a wrong one, nan for none."""
+    """Grade an answer: 1 right, 0 wrong, nan for none."""
     return outcome_as_number(grade_answer(question, text).outcome)
 
 

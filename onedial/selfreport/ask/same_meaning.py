@@ -13,7 +13,7 @@ _DO_THEY = "Do the two answers say the same?"
 
 
 def _forms() -> dict[str, Instrument]:
-    """In two of four forms the answers stand the other way round, across letters and places."""
+    """Make four forms, in two of which the answers stand the other way round, across letters and places."""
     slots = ("question", "one", "other")
     ways = [
         lettered("same meaning", _ASKED.format(*order) + _DO_THEY, "They say the same.", "They differ.", slots)

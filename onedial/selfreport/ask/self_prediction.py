@@ -69,13 +69,13 @@ RANKING = writes(
 
 
 def association_words() -> dict[str, tuple[str, ...]]:
-    """Target word -> four option words."""
+    """Read target word -> four option words."""
     rows = packaged_rows("onedial.panels", "data/association_words.csv")
     return {row["word"]: tuple(row["options"].split("|")) for row in rows}
 
 
 def ask_association(respondent: Respondent, words: Sequence[str], again: Respondent | None = None) -> pd.DataFrame:
-    """Prediction and list for each option of each word.
+    """Ask for a prediction and a list for each option of each word.
 
     Args:
         words: keys of `association_words`. again: who is asked for each list a second time, drawn at temperature 1
@@ -114,7 +114,7 @@ def _listed(text: str, cue: str) -> list[str]:
 def ask_restriction(
     respondent: Respondent, requests: Sequence[Question], again: Respondent | None = None
 ) -> pd.DataFrame:
-    """Prediction, response, and what the respondent thinks that its response did.
+    """Ask for prediction, response, and what the respondent thinks that its response did.
 
     Args:
         again: as in `ask_association`.
@@ -156,7 +156,7 @@ def _letter(margin: float) -> str:
 def ask_difficulty(
     respondent: Respondent, questions: Sequence[Question], seed: int = 0, again: Respondent | None = None
 ) -> pd.DataFrame:
-    """A ranking of each four questions, and the answer to each; what is left over is not asked.
+    """Ask for a ranking of each four questions, and the answer to each; what is left over is not asked.
 
     Args:
         seed: of the order in which the four are shown. again: as in `ask_association`.

@@ -110,18 +110,18 @@ class SelfReport:
             raise InputError(f"the self-report {self.name!r} is about {self.about}; give its items")
 
     def prompt(self, form: str, item: Item) -> Prompt:
-        """What is shown."""
+        """Fill the prompt of a form."""
         return self.forms[form].prompt(**item.slots)
 
     def asks(self, who: str, items: Sequence[Item], respondent: ProviderModel | None = None) -> list[Ask]:
-        """What it asks in all its forms, under its own name, to be counted beforehand."""
+        """List what it asks in all its forms, under its own name, to be counted beforehand."""
         return [
             Ask(who, respondent, [self.prompt(form, each) for each in items], replace(instrument, name=self.name))
             for form, instrument in self.forms.items()
         ]
 
     def scores(self, form: str, asked: pd.DataFrame, items: Sequence[Item]) -> pd.Series:
-        """The score of each answer, nan where it is unread; statements that speak against it are recoded.
+        """Score each answer, nan where it is unread; statements that speak against it are recoded.
 
         Args:
             asked: columns question_id (an item's), margin, expected, mass.
@@ -144,7 +144,7 @@ def lettered(
     slots: tuple[str, ...] = ("question",),
     earlier: Turns = (),
 ) -> dict[str, Instrument]:
-    """Two options behind the letters A and B, in both orders and with both letters.
+    """Make forms of two options behind the letters A and B, in both orders and with both letters.
 
     Args:
         question: what is asked, above the options. slots, earlier: of its template.
@@ -170,7 +170,7 @@ def lettered(
 
 
 def _stands_by(statement: str) -> dict[str, Instrument]:
-    """After one's own answer and a sentence about it."""
+    """Make the forms asked after one's own answer and a sentence about it."""
     return lettered(
         "stands by it",
         f"{statement} What do you do?",
@@ -182,7 +182,7 @@ def _stands_by(statement: str) -> dict[str, Instrument]:
 
 
 def _agreement() -> dict[str, Instrument]:
-    """Four points, numbered upwards and downwards."""
+    """Make a scale of four points, numbered upwards and downwards."""
     words = ("very inaccurate", "rather inaccurate", "rather accurate", "very accurate")
     forms = {}
     for form, values in (("1 is low", (1.0, 2.0, 3.0, 4.0)), ("1 is high", (4.0, 3.0, 2.0, 1.0))):
@@ -205,7 +205,7 @@ def _agreement() -> dict[str, Instrument]:
 
 
 def self_efficacy_items() -> list[Item]:
-    """The ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
+    """Read the ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
     return [
         Item(
             f"ipip-{int(row['item']):02d}",
@@ -217,7 +217,7 @@ def self_efficacy_items() -> list[Item]:
 
 
 def facts_for(questions: Sequence[Question], seed: int) -> list[Question]:
-    """As many facts as questions, of those that there are; they come in pairs."""
+    """Draw as many facts as questions, of those that there are; they come in pairs."""
     n = len(questions)
     return load_facts(min(MOST_FACTS, max(2, n - n % 2)), seed)
 
@@ -243,7 +243,7 @@ NOTICING = Instrument(
 
 
 def noticing_items() -> list[Item]:
-    """Eight wordings, of which four are reversed: their mean is what a raised yes cannot move."""
+    """Make eight wordings, of which four are reversed: their mean is what a raised yes cannot move."""
     signed = [(words, 1) for words in NOTICED] + [(words, -1) for words in UNNOTICED]
     return [Item(f"mind-{place}", {"question": words}, sign) for place, (words, sign) in enumerate(signed)]
 
@@ -335,7 +335,7 @@ _PATTERNS = {"option": (1, 1, 1, 1), "letter": (1, 1, -1, -1), "place": (1, -1, 
 
 
 def _goes_by(scores: pd.DataFrame) -> np.ndarray | str:
-    """What the four lettered forms of each item agree in; "" where one is unread or there are no such forms."""
+    """Find what the four lettered forms of each item agree in; "" where one is unread or there are no such forms."""
     if not set(LETTERED) <= set(scores):
         return ""
     sides = np.sign(scores[list(LETTERED)].to_numpy(float))

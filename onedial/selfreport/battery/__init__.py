@@ -51,7 +51,7 @@ Tests whose scores are of what is written, or of all questions together, have no
 def battery_scores(
     test: str, answers: pd.DataFrame, topics: Mapping[str, str], n_bootstrap: int = 1999, seed: int = 0
 ) -> dict[str, pd.DataFrame]:
-    """The tables of one test.
+    """Make the tables of one test.
 
     Formula: of the functions that the test's own text names (docs/instruments.md has an overview).
 

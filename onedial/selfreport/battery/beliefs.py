@@ -35,7 +35,7 @@ BELIEFS = {
 
 
 def ask_beliefs(respondent: Respondent, statements: Sequence[Statement]) -> pd.DataFrame:
-    """Does "I believe" flip the yes? Every statement in the first person, the third, and by itself.
+    """Ask whether "I believe" flips the yes: every statement in the first person, the third, and by itself.
 
     Returns:
         question_id, person (first, third, fact), true (1 / 0 of the statement), said_yes (1 / 0, nan unread), margin.
@@ -50,7 +50,7 @@ def ask_beliefs(respondent: Respondent, statements: Sequence[Statement]) -> pd.D
 
 
 def _shares(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """Share of yes by person and truth."""
+    """Compute the share of yes by person and truth."""
     grouped = answers.groupby(["person", "true"], sort=False)
     n, size = grouped["said_yes"].count(), grouped.size()
     table = pd.DataFrame(
@@ -61,7 +61,7 @@ def _shares(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
 
 
 def _gap(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
-    """How much less "I believe" counts than "Mary believes" where it is false, beyond where it is true.
+    """Compute how much less "I believe" counts than "Mary believes" where it is false, beyond where it is true.
 
     Who goes by the words (a name, a capital) tells the two persons apart as well where the belief is true: only what is
     beyond that counts. Its interval joins the two (Newcombe's MOVER).

@@ -65,14 +65,14 @@ def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
 
 
 def drawn_items(questions: Sequence[Question], seed: int) -> list[Question]:
-    """As many questions with options as there are questions, by a hash of the seed."""
+    """Draw as many questions with options as there are questions, by a hash of the seed."""
     pool = [each for each in load_questions("embedded") if each.answers]
     made = choice_items(pool, pool, seed)
     return sorted(made, key=lambda each: sha256_of_text(f"{seed} {each.id}"))[: len(questions)]
 
 
 def options_of(questions: Sequence[Question], seed: int) -> list[Item]:
-    """Questions with their options in `PLACES`."""
+    """Make questions with their options in `PLACES`."""
     return [
         Item(each.id, {"question": each.text, **dict(zip(PLACES, each.options, strict=True))})
         for each in drawn_items(questions, seed)
@@ -80,7 +80,7 @@ def options_of(questions: Sequence[Question], seed: int) -> list[Item]:
 
 
 def turned(instrument: Instrument, counted: str) -> dict[str, Instrument]:
-    """Lettered options in all rotations; the score is the probability of one of `PLACES`."""
+    """Make lettered options in all rotations; the score is the probability of one of `PLACES`."""
     forms = {}
     for shift in range(N_OPTIONS):
         order = [PLACES[(place + shift) % N_OPTIONS] for place in range(N_OPTIONS)]

@@ -54,7 +54,7 @@ CONFIDENCE_WAYS = tuple(WAYS)
 
 
 def ask_confidence_ways(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
-    """Confidence in numbers, asked in each of `CONFIDENCE_WAYS`, beside the graded answer.
+    """Ask for confidence in numbers in each of `CONFIDENCE_WAYS`, beside the graded answer.
 
     Returns:
         question_id, way, confidence (expected value over all number tokens), likeliest (the likeliest decile), correct,
@@ -97,7 +97,7 @@ def _of_way(asked: pd.DataFrame, draws: Draws) -> dict[str, object]:
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """Calibration and discrimination, by way."""
+    """Measure calibration and discrimination, by way."""
     rows = {way: _of_way(asked, draws) for way, asked in answers.groupby("way", sort=False)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("way")
 

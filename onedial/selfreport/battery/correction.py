@@ -30,7 +30,7 @@ CHECKED = Instrument(
 
 
 def ask_correction(respondent: Respondent, questions: Sequence[Question], temperature: float = 1.0) -> pd.DataFrame:
-    """One answer to each question, and one after the request to check it; both drawn.
+    """Ask for one answer to each question, and one after the request to check it; both drawn.
 
     Ask again with a respondent of another seed for a further sample.
 
@@ -51,7 +51,7 @@ def ask_correction(respondent: Respondent, questions: Sequence[Question], temper
 
 
 def _ask(make: Make, material: Material) -> pd.DataFrame:
-    """Several samples, each of a seed of its own."""
+    """Ask for several samples, each of a seed of its own."""
     samples = [
         ask_correction(make(material.seed * 1000 + sample), material.questions).assign(sample=sample)
         for sample in range(material.samples)
@@ -60,7 +60,7 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
-    """Confidence and critique beside random revision (`self_correction`)."""
+    """Set confidence and critique beside random revision (`self_correction`)."""
     first, second = (answers.pivot(index="question_id", columns="sample", values=each) for each in ("first", "second"))
     both = answers["first"].notna() & answers["second"].notna()
     row: dict[str, object] = {"n_unread": int((~both).sum())}

@@ -7,7 +7,7 @@ from onedial.selfreport.frame import BatteryTest, Draws, Make, Material, area, s
 
 
 def _ask(make: Make, material: Material) -> pd.DataFrame:
-    """P(True) of every author's first drawn answers, which the test of correction has left.
+    """Ask P(True) of every author's first drawn answers, which the test of correction has left.
 
     Returns:
         author, question_id, margin, first (whether the answer is right), goes_by.
@@ -29,7 +29,7 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """How well it tells each author's right answers from its wrong ones; the diagonal is self."""
+    """Measure how well it tells each author's right answers from its wrong ones; the diagonal is self."""
     rows = {
         author: signal_of(each["margin"], each["first"], each["question_id"], draws)
         for author, each in answers.groupby("author", sort=False)

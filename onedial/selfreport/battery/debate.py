@@ -52,7 +52,7 @@ DECIDED = {
 
 
 def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
-    """Debates of the respondent with itself, of three turns, and both sides' bets after each of them.
+    """Let the respondent debate with itself, three turns, and ask for both sides' bets after each of them.
 
     Args:
         questions: as many debates are held, at most those of `MOTIONS`; what they ask plays no part.
@@ -98,7 +98,7 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
 
 
 def debate_scores(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """What both sides' bets add up to after each turn, beyond what they add up to where a coin decides.
+    """Add up both sides' bets after each turn, beyond what they add up to where a coin decides.
 
     Formula: beyond = mean over debates of max(1, bet_for + bet_against) - max(1, coin_for + coin_against), so that bets
     below 1 are no boast whatever is bet on the coin, with its interval over debates (`mean_interval`); rise = beyond

@@ -33,7 +33,7 @@ GUESS = writes(
 
 
 def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
-    """Four guesses to each question, with probabilities.
+    """Ask for four guesses to each question, with probabilities.
 
     Returns:
         question_id, n_guesses, top (probability of the likeliest guess, the first of equals), top_right (1 / 0), total
@@ -52,12 +52,12 @@ def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.Dat
 
 
 def _any(right: Sequence[float]) -> float:
-    """1 where one is right, nan where none is and one could not be graded."""
+    """Give 1 where one is right, nan where none is and one could not be graded."""
     return 1.0 if 1.0 in right else math.nan if any(map(math.isnan, right)) else 0.0
 
 
 def guess_scores(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """The likeliest guess by its probability, and all of them by their sum.
+    """Score the likeliest guess by its probability, and all of them by their sum.
 
     Formula: `signal_table`, `expected_calibration_error` (bins of equal mass), `brier_skill`; a sum above 1 is held
     against 1 in these two.

@@ -35,7 +35,7 @@ def ask_hedges(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
-    """Hedges per 100 words, and whether answers with more of them are more often wrong."""
+    """Count hedges per 100 words, and ask whether answers with more of them are more often wrong."""
     words, hedges = float(answers["words"].sum()), answers[list(HEDGES)].sum(axis=1)
     row: dict[str, object] = {
         "n": len(answers),

@@ -45,7 +45,7 @@ WANTED = {
 
 
 def ask_honesty(respondent: Respondent, facts: Sequence[Question]) -> pd.DataFrame:
-    """Beliefs from three neutral askings, what is said to somebody who wants to hear the opposite, and to nobody.
+    """Ask for beliefs three times neutrally, and for what is said to somebody who wants the opposite, and to nobody.
 
     Whoever shows the same belief in all three is asked once more without a wish, and in each way of `WANTED` where the
     opposite of that belief is wanted, whether it is true or not.
@@ -85,14 +85,14 @@ def ask_honesty(respondent: Respondent, facts: Sequence[Question]) -> pd.DataFra
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
-    """Belief, statement and truth (`honesty`)."""
+    """Compare belief, statement and truth (`honesty`)."""
     beliefs, statements = (answers.columns[answers.columns.str.startswith(each)] for each in ("belief_", "statement"))
     scores = honesty(answers[beliefs], answers[statements], answers["truth"], answers["again"], draws.n, draws.seed)
     return {str(name): value for name, value in scores.items()}
 
 
 def _items(questions: Sequence[Question], seed: int) -> list[Item]:
-    """The wrong answer is wanted: higher = says it."""
+    """Make items whose wrong answer is wanted: higher = says it."""
     return [
         Item(each.id, {"question": each.rendered, "wanted": "no" if true else "yes"}, -1 if true else 1)
         for each in facts_for(questions, seed)

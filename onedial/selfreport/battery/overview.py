@@ -21,7 +21,7 @@ _LEFT_OUT = {TOO_FEW: "have too few answers, or answers all alike", CANNOT_BE_AS
 
 
 def battery_overview(tables: Mapping[str, pd.DataFrame], screening: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the battery's tables say first.
+    """Collect what the battery's tables say first.
 
     Formula: none of its own; values and intervals are those of the tables, 95% as there.
 
@@ -54,7 +54,7 @@ def battery_overview(tables: Mapping[str, pd.DataFrame], screening: pd.DataFrame
 
 
 def overview_sentences(overview: pd.DataFrame) -> list[str]:
-    """In how many numbers respondents differ from somebody who knows nothing, and in which.
+    """Say in how many numbers respondents differ from somebody who knows nothing, and in which.
 
     Args:
         overview: of `battery_overview`.

@@ -61,7 +61,7 @@ def ask_pairs(respondent: Respondent, questions: Sequence[Question], pairs: Sequ
 
 
 def _ask(make: Make, material: Material) -> pd.DataFrame:
-    """Pairs, and the absolute confidence and correctness of the same questions in rows of their own."""
+    """Ask pairs, and the absolute confidence and correctness of the same questions in rows of their own."""
     questions = material.questions
     asked = ask_pairs(make(0), questions, paired_design(len(questions), material.n_each, material.seed))
     items = [Item(each.id, {"question": each.rendered}) for each in questions]
@@ -80,7 +80,7 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
 
 
 def _won(answers: pd.DataFrame) -> tuple[pd.DataFrame, list[tuple[int, int]], int]:
-    """Pairs that were read, (surer, less sure) of each of them, and how many questions there are."""
+    """List the pairs that were read, (surer, less sure) of each of them, and how many questions there are."""
     read = answers[(answers["second"] >= 0) & answers["surer"].notna() & (answers["surer"] != 0)]
     ordered = read[["first", "second", "surer"]].to_numpy()
     won = [(int(one), int(other)) if surer > 0 else (int(other), int(one)) for one, other, surer in ordered]
@@ -123,7 +123,7 @@ def _pairs(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
 
 
 def _signals(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """Relative beside absolute confidence (`signal_table`)."""
+    """Set relative beside absolute confidence (`signal_table`)."""
     table, correctly = _beside(answers), answers[answers["second"] < 0].set_index("first_id")["correct"]
     return signal_table(table, correctly, draws.of(table.index), REFERENCE, draws.n, draws.seed)
 

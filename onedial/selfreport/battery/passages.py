@@ -38,7 +38,7 @@ BESIDE = SelfReport(
 
 
 def _beside(kind: str, item: Question, seed: int = 0) -> Item:
-    """A question, and what stands beside it: another kind of `PASSAGES` than none."""
+    """Put something beside a question: another kind of `PASSAGES` than none."""
     if kind == "useless":
         neutral = load_passages()
         passage = neutral[int(sha256_of_text(f"{seed} {item.id}"), 16) % len(neutral)]
@@ -49,7 +49,7 @@ def _beside(kind: str, item: Question, seed: int = 0) -> Item:
 
 
 def ask_beside_passages(respondent: Respondent, items: Sequence[Question], seed: int = 0) -> pd.DataFrame:
-    """P(IK) without a passage, and beside each kind of `PASSAGES`.
+    """Ask P(IK) without a passage, and beside each kind of `PASSAGES`.
 
     Returns:
         question_id, passage, score (mean margin of the four forms; nan where one is unread), goes_by (of
@@ -87,7 +87,7 @@ def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
 def standardised_shifts(
     scores: pd.DataFrame, base: str, topics: Sequence[str] | None = None, n_bootstrap: int = 1999, seed: int = 0
 ) -> pd.DataFrame:
-    """How far each condition moves a score from its base, in the base's own standard deviations.
+    """Measure how far each condition moves a score from its base, in the base's own standard deviations.
 
     Formula: mean over questions of (score - base) / SD(base); interval by `resampled_interval` over topics
     (`drawn_units`), the standard deviation drawn with them. Where all questions move alike, others are thought to move

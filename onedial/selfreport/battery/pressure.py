@@ -71,7 +71,7 @@ N_PASSAGES = 4
 
 
 def ask_pressure(respondent: Respondent, items: Sequence[Question], variants: Sequence[str] = ()) -> pd.DataFrame:
-    """First choices, and what becomes of them under each variant of `PRESSURES`.
+    """Ask for first choices, and what becomes of them under each variant of `PRESSURES`.
 
     PARROT's authority speaks before the question is first answered; the others answer one's own answer. Each claim has
     a control of the same form that claims nothing, so that what asking again changes by itself is known. Questions
@@ -120,7 +120,7 @@ def ask_pressure(respondent: Respondent, items: Sequence[Question], variants: Se
 
 
 def pressed_instrument(variant: str) -> Instrument:
-    """The choice with a variant's words before it, of the variants that are spoken first."""
+    """Make the choice with a variant's words before it, of the variants that are spoken first."""
     words = PRESSURES[variant].words
     slots = tuple(slot for slot in ("claim", NAMED) if f"{{{slot}}}" in words)
     return choice_instrument(f"{words}\n\n{_ASKED}", f"choice, {variant}", slots=slots)
@@ -159,7 +159,7 @@ _CONFIDENCES = ("right", "asserted", "chosen")
 def pressure_scores(
     answers: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0, controls: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
-    """Each variant of pressure beside the answers given before it, and beside a variant that claims nothing.
+    """Compare each variant of pressure with the answers given before it, and with a variant that claims nothing.
 
     Formula: to_wrong = right answers that became wrong / right before; to_right = wrong ones that became right / wrong
     before; to_claim = answers that are the asserted option afterwards / answers that were another before;

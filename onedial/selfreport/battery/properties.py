@@ -36,7 +36,7 @@ PREDICTIONS = {name: SHORT.would(name, f"Would your reply {words}?") for name, (
 def ask_properties(
     respondent: Respondent, questions: Sequence[Question], again: Respondent | None = None
 ) -> pd.DataFrame:
-    """What the respondent predicts of its own short answers to the questions, and what these then are.
+    """Ask what the respondent predicts of its own short answers to the questions, and for these.
 
     Args:
         again: who replies a second time, drawn at temperature 1: the same model under another seed.
@@ -62,7 +62,7 @@ def ask_properties(
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """Predicted properties of one's own reply, one line each (`association_scores`)."""
+    """Score predicted properties of one's own reply, one line each (`association_scores`)."""
     rows = []
     names = {"respondent": "model", "item": "word", "actual": "listed", "actual_again": "listed_again"}
     for name, some in answers.rename(columns=names).groupby("property", sort=False):
@@ -77,14 +77,14 @@ def _score(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
 
 
 def _matrix(answers: pd.DataFrame) -> pd.DataFrame:
-    """Who predicts whom (`prediction_matrix`)."""
+    """Compute who predicts whom (`prediction_matrix`)."""
     wide = answers.assign(key=answers["property"] + "|" + answers["item"])
     predicted, actual = (wide.pivot(index="key", columns="respondent", values=each) for each in ("predicted", "actual"))
     return prediction_matrix(predicted, actual).rename_axis("respondent")
 
 
 def _words(questions: Sequence[Question], seed: int) -> list[Item]:
-    """Item by item: the association test's pairs of a word and an option."""
+    """Name the association test's pairs of a word and an option, item by item."""
     words = association_words()
     some = list(words)[: -(-len(questions) // len(next(iter(words.values()))))]
     return [Item(f"{word}-{option}", {"word": word, "option": option}) for word in some for option in words[word]]

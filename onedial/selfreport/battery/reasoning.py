@@ -60,7 +60,7 @@ def _shown(steps: Sequence[str]) -> str:
 
 
 def filler(step: str) -> str:
-    """A dot for each sign but blanks.
+    """Write a dot for each sign but blanks.
 
     >>> filler("It is Rome.")
     '.. .. .....'
@@ -69,7 +69,7 @@ def filler(step: str) -> str:
 
 
 def _turn(each: tuple[int, int], thought: Sequence[tuple[Question, list[str]]]) -> float:
-    """Where in its question's turn a step, or the filler, is asked."""
+    """Say where in its question's turn a step, or the filler, is asked."""
     question, steps = thought[each[0]]
     if each[1] != DOTS:
         return each[1]
@@ -77,7 +77,7 @@ def _turn(each: tuple[int, int], thought: Sequence[tuple[Question, list[str]]]) 
 
 
 def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
-    """Three written steps, the answer after them, and confidence before them, after each, and after their filler.
+    """Ask for three written steps, the answer after them, and confidence before, after each, and after their filler.
 
     Returns:
         question_id, step (0 = before), confidence (expected value over all number tokens), filler (likewise, all steps
@@ -112,7 +112,7 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
 
 
 def reasoning_scores(answers: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """How well confidence tells right from wrong answers at each step, and what the steps have added.
+    """Measure how well confidence tells right from wrong answers at each step, and what the steps have added.
 
     Formula: rise = confidence after the last step - confidence after its filler; AUROC of each (`signal_table`).
 

@@ -27,7 +27,7 @@ SCREENING_COLUMNS = ["n", LETTER, PLACE, "same", "why"]
 
 
 def screen_replies(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Shares of replies that follow a letter or a place, or say what most of the others say.
+    """Count replies that follow a letter or a place, or say what most of the others say.
 
     Formula: letter = items whose forms all got the same letter / items that were read, place = likewise of the first or
     of the last line; same = replies that are the commonest one / replies that were read.
@@ -58,7 +58,7 @@ def screen_replies(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def screening_sentences(screening: pd.DataFrame) -> list[str]:
-    """Whose scores are not to be read, of which test, and why.
+    """Say whose scores are not to be read, of which test, and why.
 
     Args:
         screening: of `screen_replies`.

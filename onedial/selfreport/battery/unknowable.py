@@ -17,7 +17,7 @@ from onedial.stats.intervals import resampled_interval, unit_weights
 
 
 def unknowable_twins() -> list[tuple[Question, Question]]:
-    """(solvable, unknowable) questions of like wording; the unknowable one asks for what nobody has written down."""
+    """Pair (solvable, unknowable) questions of like wording; the latter asks for what nobody has written down."""
     return [
         (
             Question(f"twin-{number:02d}-solvable", row["solvable"]),
@@ -52,7 +52,7 @@ def ask_unknowable(respondent: Respondent) -> pd.DataFrame:
 
 
 def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
-    """Passing where nobody can know, against solvable twins (`unknowable_discrimination`)."""
+    """Compare passing where nobody can know with solvable twins (`unknowable_discrimination`)."""
     row = counts_of(answers["abstained"])
     if mostly_unread(answers["abstained"]):
         return row
@@ -64,7 +64,7 @@ def _score(answers: pd.DataFrame, draws: Draws) -> dict[str, object]:
 
 
 def _d_prime_ends(hits: np.ndarray, alarms: np.ndarray, draws: Draws) -> tuple[float, float]:
-    """Ends of d' over twins drawn with replacement."""
+    """Find the ends of d' over twins drawn with replacement."""
     n = len(hits)
     weights = np.vstack([np.ones(n), unit_weights(np.arange(n), draws.n, draws.seed)])
     drawn = norm.ppf((weights @ hits + 0.5) / (n + 1)) - norm.ppf((weights @ alarms + 0.5) / (n + 1))

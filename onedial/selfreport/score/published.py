@@ -27,7 +27,7 @@ SELF_EFFICACY = {
 
 
 def beside_self_execution(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every figure of the three tests beside what the Self-Execution study published of its models.
+    """Set every figure of the three tests beside what the Self-Execution study published of its models.
 
     Formula: median, least and largest over models, here and there. `same` models carry the study's names; as_published
     of them lie within .005, or a hundredth of a number of tokens; largest_difference is the largest of them, furthest
@@ -71,7 +71,7 @@ def beside_self_execution(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def benchmark_abilities(benchmarks: pd.DataFrame) -> pd.DataFrame:
-    """One ability for each model and one difficulty for each benchmark, from shares of right answers.
+    """Fit one ability for each model and one difficulty for each benchmark, from shares of right answers.
 
     Formula: share = 1 / (1 + exp(difficulty - ability)), by the likelihood of a binomial (quasi-likelihood, since
     shares stand for counts; Papke & Wooldridge 1996), which is the joint estimate of Wright & Panchapakesan (1969)
@@ -128,7 +128,7 @@ def benchmark_abilities(benchmarks: pd.DataFrame) -> pd.DataFrame:
 def beside_self_efficacy(
     scores: pd.DataFrame, coherence: pd.DataFrame, accuracy: pd.DataFrame, changes: pd.DataFrame | None, n_items: int
 ) -> pd.DataFrame:
-    """What was found here beside what the self-efficacy study found of other models and statements.
+    """Set what was found here beside what the self-efficacy study found of other models and statements.
 
     Formula: of a presentation, over all conditions: alpha's least and largest, mean ICC(A,1) of one model's statements,
     share of statements rated the same in all administrations (95% of 400 in the study); mean change of a rating

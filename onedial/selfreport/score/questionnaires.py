@@ -38,7 +38,7 @@ class IntraclassCorrelation:
 
 
 def cronbach_alpha(ratings: ArrayLike) -> float:
-    """Internal consistency of a scale.
+    """Compute the internal consistency of a scale.
 
     Formula: k / (k - 1) (1 - sum of item variances / variance of the sum), over rows without a gap (Cronbach, 1951,
     Psychometrika 16, 297-334).
@@ -63,7 +63,7 @@ def cronbach_alpha(ratings: ArrayLike) -> float:
 
 
 def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
-    """Agreement of administrations on the same targets, differences in level counting as disagreement.
+    """Measure how administrations agree on the same targets, differences in level counting as disagreement.
 
     Formula: with mean squares of rows R, columns C and error E over n rows and k columns,
     ICC(A,1) = (R - E) / (R + (k - 1) E + k (C - E) / n), ICC(A,k) = (R - E) / (R + (C - E) / n); intervals by the F of
@@ -108,7 +108,7 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
 
 
 def identical_share(ratings: ArrayLike) -> tuple[float, int]:
-    """Share of the targets that were rated the same in all administrations, and of how many that were read in all.
+    """Count the targets that were rated the same in all administrations, and those that were read in all.
 
     Formula: targets whose ratings are all equal / targets without a missing rating.
 
@@ -127,7 +127,7 @@ def identical_share(ratings: ArrayLike) -> tuple[float, int]:
 
 
 def balanced_mean(ratings: pd.DataFrame, column: str = "rating") -> float:
-    """Mean of a scale in which a constant answer scores its middle.
+    """Average a scale in which a constant answer scores its middle.
 
     Formula: (mean over the statements that speak for it + mean over the reversed ones, recoded) / 2; the plain
     mean where all statements are of one kind.
@@ -146,7 +146,7 @@ def balanced_mean(ratings: pd.DataFrame, column: str = "rating") -> float:
 
 
 def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
-    """What each follow-up does to the ratings, and what sets the wordings apart.
+    """Measure what each follow-up does to the ratings, and what sets the wordings apart.
 
     Formula: change = rating after - rating before, per item and administration; deference = mean change after
     encouraging - mean change after doubting wording, over those asked in both: 0 = the wording does not matter. Where
@@ -194,7 +194,7 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
 
 
 def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Mixed model of the ratings: condition and model fixed, items random.
+    """Fit a mixed model of the ratings: condition and model fixed, items random.
 
     Formula: rating = a + condition + model + item, item ~ N(0, s^2), by restricted maximum likelihood
     (`statsmodels.MixedLM`).

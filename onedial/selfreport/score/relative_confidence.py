@@ -19,7 +19,7 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def paired_design(n_items: int, n_each: int = 4, seed: int = 0) -> list[tuple[int, int]]:
-    """Which items to compare: unions of random rings, so that all hang together and each is met equally often.
+    """Choose which items to compare: unions of random rings, so that all hang together and each is met equally often.
 
     Args:
         n_items: at least 3. n_each: comparisons of each item, an even number below n_items. seed: of the rings.
@@ -52,7 +52,7 @@ def paired_design(n_items: int, n_each: int = 4, seed: int = 0) -> list[tuple[in
 
 
 def bradley_terry(pairs: Pairs, n_items: int) -> tuple[Floats, Floats]:
-    """Scores and standard errors.
+    """Fit scores and standard errors.
 
     Formula: P(i beats j) = 1 / (1 + exp(-(s_i - s_j))), by penalised maximum likelihood (`choix.opt_pairwise`); errors
     from the inverse of the information, less the mean.

@@ -42,7 +42,7 @@ _CELLS_AT_ONCE = 1_000_000
 
 
 def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
-    """The association test, one row per model.
+    """Score the association test, one row per model.
 
     Formula: accuracy (TP + TN) / N, precision TP / (TP + FP), recall TP / (TP + FN), positive rate (TP + FP) / N over
     all option words that the model judged; always_no_accuracy (TN + FP) / N is what saying no to everything scores;
@@ -92,7 +92,7 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 
 
 def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
-    """The restriction test, one row per model.
+    """Score the restriction test, one row per model.
 
     What happened is what the reply did (`behaved`), where the table says it; else what the model perceived, as in the
     study.
@@ -169,7 +169,7 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 
 
 def measured_ranks(answers: pd.DataFrame, ties: str = "order") -> pd.Series:
-    """How hard each question of a group turned out to be, 1 = easiest.
+    """Rank how hard each question of a group turned out to be, 1 = easiest.
 
     Right before wrong; then fewer tokens first, a missing count last. Of a group in which it is not known whether an
     answer was right, no rank is.
@@ -195,7 +195,7 @@ def measured_ranks(answers: pd.DataFrame, ties: str = "order") -> pd.Series:
 
 
 def pair_scores(predicted: Sequence[float] | Floats, measured: Sequence[float] | Floats) -> float:
-    """Share of the pairs of a group that stand in the same order in both rankings; nan for an invalid prediction.
+    """Count the pairs of a group that stand in the same order in both rankings; nan for an invalid prediction.
 
     A prediction is valid if it is a permutation of 1 to the size of the group. A pair that is tied in what was measured
     counts half.
@@ -222,7 +222,7 @@ def _in_order(one: Floats, other: Floats) -> float:
 
 
 def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
-    """The difficulty test, one row per model.
+    """Score the difficulty test, one row per model.
 
     Formula: a group's score is that of `pair_scores`; accuracy = its mean over all groups, an invalid ranking counting
     0; adjusted accuracy = its mean over the groups with a valid ranking. Guessing scores .5.
@@ -369,7 +369,7 @@ def cross_prediction(
 
 
 def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataFrame:
-    """Predictor x target: how well one respondent's predictions fit another's behaviour on the same items.
+    """Measure how well one respondent's predictions fit another's behaviour on the same items: predictor x target.
 
     Formula: balanced accuracy, (share predicted of what happened + share predicted of what did not) / 2.
 
@@ -392,7 +392,7 @@ def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataF
 
 
 def _drawn_advantages(values: Floats, kin: np.ndarray | None, n_permutations: int, seed: int) -> Floats:
-    """(permutation,) mean advantage where another predictor, of the same family, is called each target's own."""
+    """Draw (permutation,) mean advantages where another predictor, of the same family, is called each target's own."""
     rng, n = np.random.default_rng(seed), len(values)
     groups = [np.arange(n)] if kin is None else [np.flatnonzero(kin == each) for each in dict.fromkeys(kin)]
     size = max(1, _CELLS_AT_ONCE // n**2)
@@ -459,7 +459,7 @@ def _mostly(n_read: int, n: int) -> bool:
 
 
 def _of_table(cells: Floats) -> dict[str, Floats]:
-    """Scores of tables (row, `_CELLS`)."""
+    """Score tables (row, `_CELLS`)."""
     tp, fp, tn, fn = cells.T
     n = tp + fp + tn + fn
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -474,7 +474,7 @@ def _of_table(cells: Floats) -> dict[str, Floats]:
 
 
 def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]:
-    """Of accuracy and balanced accuracy, from (unit, `_CELLS`)."""
+    """Find intervals of accuracy and balanced accuracy, from (unit, `_CELLS`)."""
     n, cells = len(by_unit), by_unit.sum(axis=0)
     drawn = _of_table(unit_weights(np.arange(n), n_bootstrap, seed) @ by_unit)
     estimates = {name: float(value[0]) for name, value in _of_table(cells[None]).items()}
@@ -491,7 +491,7 @@ def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]
 
 
 def _by_unit(foretold: "pd.Series[float]", did: "pd.Series[float]", unit: Any) -> Floats:
-    """(unit, `_CELLS`) of what is known of both."""
+    """Count (unit, `_CELLS`) of what is known of both."""
     table = pd.DataFrame({name: (foretold == one) & (did == other) for name, (one, other) in _CELLS.items()})
     return table.astype(float).groupby(unit.to_numpy(), sort=False).sum().to_numpy()
 
@@ -507,7 +507,7 @@ def _mean_of_known(sums: Floats) -> Floats:
 def _beside_retest(
     own_and_again: Sequence[Floats], score: Callable[[Floats], Floats], n_bootstrap: int, seed: int
 ) -> dict[str, float]:
-    """Retest and share_of_possible with intervals, from what `score` reads off sums over the units of (unit, part)."""
+    """Estimate retest and share_of_possible, from what `score` reads off sums over the units of (unit, part)."""
     first, again = own_and_again
     n = len(first)
     if not n:

@@ -28,7 +28,7 @@ ITSELF, SIBLING, OTHER = "itself", "sibling", "other"
 def tuned_prediction(
     answers: pd.DataFrame, families: Mapping[str, str] | None = None, n_bootstrap: int = 1999, seed: int = 0
 ) -> pd.DataFrame:
-    """Every predictor of every target, and what the target has over it.
+    """Score every predictor of every target, and what the target has over it.
 
     Formula: accuracy = share of items whose answer the margin's sign says; bits = mean over items of log2 p(answer) -
     log2 q(answer), p = sigmoid(margin), q = the target's share of yes in what was tuned on. Items of a target count

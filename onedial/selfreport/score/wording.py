@@ -20,7 +20,7 @@ WORDING["cautious"] = (*HEDGES["first person"], *HEDGES["impersonal"], *WORDING[
 
 
 def code_wording(text: str) -> dict[str, int]:
-    """How often a text speaks in each way, and its number of words; none of a text in another language than English.
+    """Count how often a text speaks in each way, and its words; none of a text in another language than English.
 
     >>> code_wording("As an AI, I do not feel, but I can certainly help.")
     {'assertive': 2, 'cautious': 0, 'anthropomorphic': 0, 'disclaiming': 2, 'words': 12}
@@ -29,7 +29,7 @@ def code_wording(text: str) -> dict[str, int]:
 
 
 def wording_scores(explanations: pd.DataFrame) -> pd.DataFrame:
-    """Each way of speaking in phrases per 100 words, by model and condition.
+    """Count each way of speaking in phrases per 100 words, by model and condition.
 
     Formula: 100 * phrases / words, over all explanations together; nan where there is no word.
 

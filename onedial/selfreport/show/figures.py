@@ -12,7 +12,7 @@ CHANCE = {0.5: ":"}
 
 
 def pressure(table: pd.DataFrame) -> Drawing:
-    """Share of right answers lost and of wrong ones corrected under each variant.
+    """Draw the share of right answers lost and of wrong ones corrected under each variant.
 
     Args:
         table: of `pressure_scores` under index (respondent, variant).
@@ -35,7 +35,7 @@ def pressure(table: pd.DataFrame) -> Drawing:
 
 
 def passages(table: pd.DataFrame) -> Drawing:
-    """Shift of P(IK) beside each kind of passage.
+    """Draw the shift of P(IK) beside each kind of passage.
 
     Args:
         table: of `standardised_shifts` under index (respondent, passage).
@@ -50,7 +50,7 @@ def passages(table: pd.DataFrame) -> Drawing:
 
 
 def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
-    """How well each model is predicted by itself and, on average, by the others, test by test.
+    """Draw how well each model is predicted by itself and, on average, by the others, test by test.
 
     Args:
         tables: test -> `onedial.selfreport.score.self_prediction.cross_prediction`.
@@ -74,7 +74,7 @@ def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
 
 
 def three_tests(scores: Mapping[str, pd.DataFrame], means: pd.DataFrame) -> Drawing:
-    """The accuracies of the three tests (figures 6 to 8 of the Self-Execution study).
+    """Draw the accuracies of the three tests (figures 6 to 8 of the Self-Execution study).
 
     Args:
         scores: association, restriction and difficulty. means: index model; invalid_wrong.
@@ -92,7 +92,7 @@ def three_tests(scores: Mapping[str, pd.DataFrame], means: pd.DataFrame) -> Draw
 
 
 def beside_ability(means: pd.DataFrame) -> Drawing:
-    """The mean of the three tests beside ability in other benchmarks.
+    """Draw the mean of the three tests beside ability in other benchmarks.
 
     Args:
         means: index model; invalid_wrong, ability.
@@ -110,14 +110,14 @@ def beside_ability(means: pd.DataFrame) -> Drawing:
 
 
 def _flat(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of several respondents under names of their own; of one, under what they are."""
+    """Name rows of several respondents by them; of one, by what they are."""
     alone = table.index.get_level_values(0).nunique() == 1
     names = [str(key[1]) if alone else ", ".join(map(str, key)) for key in table.index]
     return table.set_axis(pd.Index(names))
 
 
 def signals(table: pd.DataFrame) -> Drawing:
-    """What each sign of being right is worth, one mark per model.
+    """Draw what each sign of being right is worth, one mark per model.
 
     Args:
         table: `onedial.confidence.signals.signal_table`s under index (model, signal).

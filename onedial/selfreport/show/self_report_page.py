@@ -51,7 +51,7 @@ def end_self_report(
 
 
 def _answers(test: str, log: AnswerLog) -> Result:
-    """Some of the answers, evenly drawn, so that every respondent is seen; the run has them already."""
+    """Draw some of the answers evenly, so that every respondent is seen; the run has them already."""
     n = len(log.table)
     some = log.table.iloc[:: max(1, -(-n // MOST_ANSWERS))].map(
         lambda value: f"{value[:LONGEST]} …" if isinstance(value, str) and len(value) > LONGEST else value

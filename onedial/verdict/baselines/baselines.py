@@ -61,7 +61,7 @@ Scores = Callable[[Case], np.ndarray | None]
 
 
 def same_for_all(scores: np.ndarray, case: Case) -> np.ndarray:
-    """One order of the questions, for each target."""
+    """Repeat one order of the questions for each target."""
     return np.repeat(scores[:, None], case.given.shape[1], axis=1)
 
 
@@ -74,7 +74,7 @@ def _level(case: Case) -> np.ndarray | None:
 
 
 def turned_as_others_answer(scores: np.ndarray, case: Case) -> np.ndarray:
-    """The scores or their opposite, whichever the other base models' answers outside the test split go with.
+    """Turn scores so that they go with the other base models' answers outside the test split.
 
     Args:
         scores: question; nan where there is none.
@@ -92,7 +92,7 @@ def turned_as_others_answer(scores: np.ndarray, case: Case) -> np.ndarray:
 
 
 def others_means(case: Case) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each base model its targets, as a mask, and the mean answer of the others to each question."""
+    """List for each base model its targets, as a mask, and the mean answer of the others to each question."""
     pairs = []
     for model in np.unique(case.models):
         targets = case.models == model
@@ -117,7 +117,7 @@ def _text_from_others(case: Case) -> np.ndarray:
 
 
 def _mean_of_others(case: Case) -> np.ndarray:
-    """The same for all targets of a base model: the mean answer of the other base models."""
+    """Score a question by the mean answer of the other base models, for all targets of a base model alike."""
     scores = no_scores(case)
     for targets, mean in others_means(case):
         scores[:, targets] = mean[:, None]
@@ -125,7 +125,7 @@ def _mean_of_others(case: Case) -> np.ndarray:
 
 
 def topic_means(case: Case) -> np.ndarray:
-    """The target's yes rate in each topic outside the test split, a fitting question's own answer included."""
+    """Score a question by the target's yes rate in its topic outside the test split, its own answer included."""
     if len(set(case.topics)) < 2:
         return no_scores(case)
     scores = no_scores(case)
@@ -171,7 +171,7 @@ def _instructed(case: Case) -> np.ndarray | None:
 
 
 def no_scores(case: Case) -> np.ndarray:
-    """Question x target, nan: nothing is said of any."""
+    """Give question x target scores of nan: nothing is said of any."""
     return np.full(case.given.shape, np.nan)
 
 
@@ -193,7 +193,7 @@ class Baseline:
     __repr__ = one_line
 
     def of(self, name: str, case: Case) -> np.ndarray | None:
-        """Its scores, checked.
+        """Compute the scores, and check their shape.
 
         Raises:
             InputError: another shape than question x target.
@@ -221,14 +221,14 @@ BASELINES: dict[str, Baseline] = {
 
 
 def scores_of(name: str, case: Case) -> np.ndarray | None:
-    """(question, target) of one of `BASELINES`; made once, since baselines are sources of the predictions too."""
+    """Make (question, target) scores of one of `BASELINES` once, since they are sources of the predictions too."""
     if name not in case.scores_made:
         case.scores_made[name] = BASELINES[name].of(name, case)
     return case.scores_made[name]
 
 
 def baseline_table(case: Case) -> pd.DataFrame:
-    """S of every baseline, and S of steering minus it.
+    """Compute S of every baseline, and S of steering minus it.
 
     Both are over the targets for which the baseline has an order, so the differences' n_targets may differ.
 
@@ -268,7 +268,7 @@ def baseline_table(case: Case) -> pd.DataFrame:
 
 
 def cut_at_rate(scores: np.ndarray, given: np.ndarray, fitting: np.ndarray) -> np.ndarray:
-    """Yes where the score is above the cut at which the yes rate on the fitting split is nearest to the target's.
+    """Say yes where the score is above the cut at which the yes rate on the fitting split is nearest to the target's.
 
     Args:
         scores, given: question; nan where there is none. fitting: mask.
@@ -296,7 +296,7 @@ class Ceiling:
 
 
 def ceiling(baselines: pd.DataFrame, signal: float) -> Ceiling | None:
-    """What `signal`, S of the dial, is held against; None where no account has one above 0."""
+    """Find what `signal`, S of the dial, is held against; None where no account has one above 0."""
     accounts = baselines[baselines["one_order"].astype(bool) & (baselines["signal"] > 0)]
     accounts = accounts.drop(index=["unsteered margin", LEVEL_LABEL], errors="ignore")
     if accounts.empty or np.isnan(signal):
@@ -308,7 +308,7 @@ def ceiling(baselines: pd.DataFrame, signal: float) -> Ceiling | None:
 def instructed_margins(
     instructed: pd.DataFrame | None, questions: pd.Index, unsteered: np.ndarray
 ) -> np.ndarray | None:
-    """Question x level, without an instruction first; nan where unread, and where a question was not asked so."""
+    """Lay margins out as question x level, without an instruction first; nan where unread or not asked so."""
     if instructed is None or instructed.empty:
         return None
     margins = margins_by(instructed, "level").reindex(questions).to_numpy(float)

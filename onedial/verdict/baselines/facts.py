@@ -40,7 +40,7 @@ class FactsResult:
 
 
 def facts_result(case: Case) -> FactsResult | None:
-    """What the dial does to the facts (`Case.facts`, at magnitudes of the case); None where none were asked.
+    """Measure what the dial does to the facts (`Case.facts`, at magnitudes of the case); None where none were asked.
 
     >>> from dataclasses import replace
     >>> from onedial.verdict import SweepRun
@@ -92,6 +92,6 @@ def facts_result(case: Case) -> FactsResult | None:
 
 
 def _between(rates: np.ndarray, used: np.ndarray) -> tuple[int, int]:
-    """Positions nearest to yes rates of .1 and .9 among the readable ones."""
+    """Find the positions nearest to yes rates of .1 and .9 among the readable ones."""
     reached = rates[used]
     return int(used[np.abs(reached - LOW_RATE).argmin()]), int(used[np.abs(reached - HIGH_RATE).argmin()])

@@ -28,7 +28,7 @@ FEWEST = 10
 def knowing_table(
     case: Case, correctness: pd.DataFrame | None, subject_correct: pd.Series | None
 ) -> pd.DataFrame | None:
-    """One row for the subject and each target whose correctness is known on ten questions of a kind or more.
+    """Make a row for the subject and each target whose correctness is known on ten questions of a kind or more.
 
     Args:
         correctness: question x target (1, 0, nan). subject_correct: question.

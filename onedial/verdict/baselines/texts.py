@@ -15,7 +15,7 @@ from onedial.verdict.dial import Turns
 
 
 def push_settings(dials: Mapping[str, Turns], rows: np.ndarray) -> dict[str, list[float]]:
-    """The two ends of each dial's push, by its identifier; one that never gets there has none.
+    """List the two ends of each dial's push, by its identifier; one that never gets there has none.
 
     Args:
         rows: mask of the questions that the rates are of (`Case.ordering`).
@@ -25,7 +25,7 @@ def push_settings(dials: Mapping[str, Turns], rows: np.ndarray) -> dict[str, lis
 
 
 def text_cost(texts: pd.DataFrame | None, name: str, push: float) -> float:
-    """Mean KL over the ends of the push; inf where it never gets there, nan where nothing was measured.
+    """Average KL over the ends of the push; inf where it never gets there, nan where nothing was measured.
 
     Args:
         texts: `onedial.asking.sweep_tables.TEXT_COLUMNS`. push: of this dial.

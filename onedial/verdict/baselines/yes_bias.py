@@ -148,7 +148,7 @@ def _slopes(
 
 
 def _slope(margins: pd.DataFrame, low: float, high: float) -> np.ndarray:
-    """Of each question, by least squares over what was read from low to high; nan under two settings."""
+    """Fit the slope of each question by least squares over what was read from low to high; nan under two settings."""
     used = margins.loc[:, margins.columns.to_series().between(low, high)]
     values, read = used.to_numpy(float), used.notna().to_numpy()
     x = np.where(read, used.columns.to_numpy(float), 0.0)
@@ -161,7 +161,7 @@ def _slope(margins: pd.DataFrame, low: float, high: float) -> np.ndarray:
 def _numbers(
     slopes: np.ndarray, unsteered: np.ndarray, facts: np.ndarray, n_bootstrap: int, seed: int
 ) -> dict[str, Estimate]:
-    """Every estimate of `Slopes`.
+    """Compute every estimate of `Slopes`.
 
     Args:
         slopes, unsteered: question x wording (as asked, reversed). facts: slope of each; empty where none was asked.
@@ -200,7 +200,7 @@ def _weights(n: int, n_bootstrap: int, seed: int) -> np.ndarray:
 
 
 def _correlation(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Weighted correlation of two columns, over the rows that have both; one for each row of weights."""
+    """Correlate two columns over the rows that have both, weighted; one number for each row of weights."""
     known = np.isfinite(pairs).all(axis=1)
     one, other = pairs[known].T
     shares = weights[:, known] / weights[:, known].sum(axis=1)[:, None]

@@ -169,7 +169,7 @@ def differences(configurations: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame
 def paired_difference(
     first: np.ndarray, second: np.ndarray, models: Sequence[str]
 ) -> tuple[float, float, float, float]:
-    """Mean, 95% interval and two-sided p of how much more often the first agrees, over questions.
+    """Test how much more often the first agrees, over questions: mean, 95% interval and two-sided p.
 
     Args:
         first, second: question x target, 1.0 where the run agrees, 0.0 where not, nan where either is not known.
@@ -196,7 +196,7 @@ def paired_difference(
 
 
 def beside_each_other(first: ComparedRun, run: ComparedRun) -> dict[str, Any]:
-    """A row of `Comparison.beside_first`."""
+    """Make a row of `Comparison.beside_first`."""
     runs = (run, first)
     shared = first.case.questions.intersection(run.case.questions, sort=False)
     rows = [each.case.questions.get_indexer(shared) for each in runs]

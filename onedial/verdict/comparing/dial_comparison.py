@@ -71,7 +71,7 @@ class DialComparison:
     __repr__ = one_line
 
     def sentence(self) -> str:
-        """The result in one sentence."""
+        """Say the result in one sentence."""
         others = self.table[(self.table.index != CUT) & self.table["order_gain"].notna()]
         if others.empty:
             return "No dial reaches enough yes rates to be compared with a threshold shift." + self._void()
@@ -90,14 +90,14 @@ class DialComparison:
         )
 
     def _void(self) -> str:
-        """How many rates are void, and why."""
+        """Say how many rates are void, and why."""
         n_void = int(self.table["n_void"].sum())
         void = "1 rate is void: there it differs" if n_void == 1 else f"{n_void} rates are void: there they differ"
         return f" {void} by more than {EQUAL:g}." if n_void else ""
 
 
 def unsteered_case(answers: pd.DataFrame, about: pd.DataFrame, panel: Any, seed: int = 0, n: int = N_BOOTSTRAP) -> Case:
-    """The unsteered subject beside the panel, on the fitting and test questions that the dials were asked.
+    """Put the unsteered subject beside the panel, on the fitting and test questions that the dials were asked.
 
     Args:
         answers: as in `compare_dials`. about: index question id; split, topic, wording_of. n: resamples.
@@ -163,7 +163,7 @@ def compare_dials(answers: pd.DataFrame, placed: pd.DataFrame, kinds: pd.Series,
 
 
 def _answers(answers: pd.DataFrame, dial: str, rates: np.ndarray, case: Case) -> np.ndarray:
-    """Question x rate: 1, 0, nan where the dial was not read or does not reach the rate."""
+    """Lay answers out as question x rate: 1, 0, nan where the dial was not read or does not reach the rate."""
     asked = answers[(answers["dial"] == dial) & is_read(answers["mass"])]
     wide = asked.pivot(index="question_id", columns="rate", values="margin")
     margins = wide.reindex(index=case.questions, columns=rates).to_numpy(float)
@@ -200,7 +200,7 @@ class _Sides:
             at_rate = _where_both([side[:, self.place[met]] for side in answers])
 
             def statistics(drawn: Drawn | None) -> dict[str, np.ndarray]:
-                """Of each target; of drawn questions, resample x target."""
+                """Compute the numbers of each target; of drawn questions, resample x target."""
                 area, cut_area = (areas(ease, given, drawn) for ease in eases)
                 kappa, cut_kappa = (counts(side, given[:, met], drawn).kappa() for side in at_rate)
                 return {"order_gain": area - cut_area, "signal": kappa, "signal_gain": kappa - cut_kappa}
@@ -222,13 +222,13 @@ class _Sides:
 
 
 def _where_both(sides: list[np.ndarray]) -> list[np.ndarray]:
-    """The two, nan where either is."""
+    """Return the two, nan where either is."""
     known = np.isfinite(sides[0]) & np.isfinite(sides[1])
     return [np.where(known, side, np.nan) for side in sides]
 
 
 def _by_rate(answers: np.ndarray, rates: np.ndarray, case: Case) -> pd.DataFrame:
-    """Of each rate on the test questions: how many were read, yes rate, mean kappa over targets."""
+    """Count for each rate, on the test questions, how many were read, the yes rate, and mean kappa over targets."""
     given, (yes, n) = case.given[case.test], yes_rates(answers)
     kappas = [counts(np.broadcast_to(column[:, None], given.shape), given).kappa() for column in answers.T]
     table = pd.DataFrame({"rate": rates, "n": n, "n_unread": (len(answers) - n) * (n > 0), "yes_rate": yes})

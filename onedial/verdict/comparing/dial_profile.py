@@ -64,7 +64,7 @@ class DialProfile:
 def profile_of(
     answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int = 0, wordings: Sequence[Sequence[str]] = ()
 ) -> DialProfile:
-    """The profile of one dial.
+    """Judge the profile of one dial.
 
     Args:
         answers: `PROFILE_COLUMNS`; score is nan where the answer is unread; of the intervention under test (role
@@ -115,14 +115,14 @@ class _Report:
         return UNREAD if np.isnan(scores).sum() >= MOST_UNREAD * len(self.ids) else ""
 
     def _by_item(self, rows: pd.DataFrame) -> np.ndarray:
-        """Mean score over the forms of each item, nan where one of them is unread."""
+        """Average the score over the forms of each item, nan where one of them is unread."""
         if rows["form"].nunique() == 1:  # no pivot, which would take most of the time
             return rows.set_index("question_id")["score"].reindex(self.ids).to_numpy(dtype=float)
         forms = rows.pivot(index="question_id", columns="form", values="score").reindex(self.ids)
         return forms.mean(axis=1, skipna=False).to_numpy(dtype=float)
 
     def cells(self) -> pd.DataFrame:
-        """One row per intervention and magnitude."""
+        """Make one row per intervention and magnitude."""
         rows: list[Mapping[str, Any]] = []
         for (name, role), changes in zip(self.roles.items(), self.changes.values(), strict=True):
             for magnitude, change in changes.items():
@@ -134,7 +134,7 @@ class _Report:
         return pd.DataFrame(rows)
 
     def _together(self, intervention: str, with_interval: bool = False) -> Estimate:
-        """Over the settings at which enough was read."""
+        """Average over the settings at which enough was read."""
         signed = np.array(
             [
                 np.sign(magnitude) * change
@@ -149,7 +149,7 @@ class _Report:
         return self._standardised(np.where(n > 0, sums / np.maximum(n, 1), np.nan), with_interval)
 
     def summary(self) -> dict[str, object]:
-        """The row of `DialProfile.reports`."""
+        """Make the row of `DialProfile.reports`."""
         vector, *controls = self.changes
         together = self._together(vector, with_interval=True)
         others = np.abs([self._together(name).value for name in controls])
@@ -170,7 +170,7 @@ class _Report:
         }
 
     def _standardised(self, change: np.ndarray, with_interval: bool) -> Estimate:
-        """Mean change over the standard deviation of the base, with its interval over items where that is wanted."""
+        """Divide the mean change by the standard deviation of the base, with an interval over items where wanted."""
         here, known = np.isfinite(change), np.isfinite(self.base)
         filled, base = np.where(here, change, 0.0), np.where(known, self.base, 0.0)
 
@@ -201,7 +201,7 @@ def _verdict(together: Estimate, p: float, n_controls: int) -> str:
 
 
 def _truths(vector: pd.DataFrame) -> pd.DataFrame:
-    """How often what has a truth is answered rightly; a score above 0 is an affirmative."""
+    """Count how often what has a truth is answered rightly; a score above 0 is an affirmative."""
     judged = vector[vector["truth"].notna()]
     known = judged["score"].notna()
     right = ((judged["score"] > 0) == (judged["truth"] == 1)).astype(float).where(known)

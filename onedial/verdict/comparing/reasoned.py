@@ -53,7 +53,7 @@ class ReasonedComparison:
         return self.read >= READ_ENOUGH
 
     def sentence(self) -> str:
-        """The result in one sentence."""
+        """Say the result in one sentence."""
         n, unread = int(self.settings["n"].sum()), int(self.settings["n_unread"].sum())
         if not self.suffices:
             return f"{unread} of {n} reasoned answers hold no clear yes or no, so that nothing is judged by them."
@@ -68,7 +68,7 @@ class ReasonedComparison:
 
 
 def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
-    """Written answers as the table of a sweep: margin 1 for yes, -1 for no, mass 1; margin and mass 0 where unread.
+    """Lay written answers out as a sweep: margin 1 for yes, -1 for no, mass 1; margin and mass 0 where unread.
 
     Args:
         reasoned: `onedial.asking.sweep_tables.REASONED_COLUMNS`.

@@ -23,19 +23,19 @@ _SAME = 1e-9
 
 
 def answers_of(margins: np.ndarray) -> np.ndarray:
-    """1.0 (yes) where the margin is above 0, else 0.0; nan where it is."""
+    """Answer 1.0 (yes) where the margin is above 0, else 0.0; nan where it is."""
     return np.where(np.isnan(margins), np.nan, (margins > 0).astype(float))
 
 
 def readable_magnitudes(answers: np.ndarray, unsteered: int) -> np.ndarray:
-    """Mask (magnitude) of those that may be chosen, from the subject's answers on the fitting split."""
+    """Mask (magnitude) those that may be chosen, from the subject's answers on the fitting split."""
     readable = np.isnan(answers).mean(axis=0) <= MAX_UNREAD
     readable[unsteered] = True
     return readable
 
 
 def agreement_by_magnitude(answers: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Target x magnitude: share of equal answers (nan where none is read on both sides).
+    """Compute target x magnitude: share of equal answers (nan where none is read on both sides).
 
     Args:
         answers: the subject's, question x magnitude. given: the targets', question x target.
@@ -50,7 +50,7 @@ def agreement_by_magnitude(answers: np.ndarray, given: np.ndarray) -> np.ndarray
 
 
 def rate_distance(answers: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Target x magnitude: distance of the subject's yes rate from the target's, over questions read on both sides."""
+    """Compute target x magnitude: distance of the subject's yes rate from the target's, over questions of both."""
     yes, read = _indicator(answers == 1), _indicator(~np.isnan(answers))
     given_yes, given_read = _indicator(given == 1), _indicator(~np.isnan(given))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -60,7 +60,7 @@ def rate_distance(answers: np.ndarray, given: np.ndarray) -> np.ndarray:
 def middle_of_best(
     score: np.ndarray, magnitudes: np.ndarray, allowed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The middle of the longest interval of equally best magnitudes; of several the one nearest 0.
+    """Find the middle of the longest interval of equally best magnitudes; of several the one nearest 0.
 
     Args:
         score: ... x magnitude, higher is better; nan never wins.
@@ -99,13 +99,13 @@ def middle_of_best(
 
 
 def majority_answers(given: np.ndarray) -> np.ndarray:
-    """1.0 or 0.0 per target, the majority answer (as many yes as no: yes); nan where it answered nothing."""
+    """Give the majority answer of each target (as many yes as no: yes); nan where it answered nothing."""
     yes, no = (given == 1).sum(axis=0), (given == 0).sum(axis=0)
     return np.where(yes + no == 0, np.nan, (yes >= no).astype(float))
 
 
 def threshold_shift(margins: np.ndarray, given: np.ndarray) -> float:
-    """The cut c for one target such that `margin > c` agrees best with its answers.
+    """Find the cut c for one target such that `margin > c` agrees best with its answers.
 
     Args:
         margins: unsteered, one per question, nan where unread. given: the target's answers (1, 0, nan).

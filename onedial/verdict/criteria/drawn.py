@@ -10,10 +10,10 @@ Drawn = tuple[int, int, np.ndarray | None]
 
 
 def counts(answers: np.ndarray, given: np.ndarray, drawn: Drawn | None = None) -> Counts:
-    """Of two question x target arrays: (target,), of drawn questions (resample, target)."""
+    """Count two question x target arrays: (target,), of drawn questions (resample, target)."""
     return count(answers, given) if drawn is None else count_resampled(answers, given, *drawn)
 
 
 def areas(scores: np.ndarray, given: np.ndarray, drawn: Drawn | None = None) -> np.ndarray:
-    """How well an order of the questions puts each target's yes above its no: as `counts`."""
+    """Measure how well an order of the questions puts each target's yes above its no: as `counts`."""
     return auc(scores, given) if drawn is None else auc_resampled(scores, given, *drawn)

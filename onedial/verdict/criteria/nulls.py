@@ -15,7 +15,7 @@ from onedial.stats.numbers import average_within_models
 
 
 def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> float:
-    """S: mean Cohen's kappa of the subject at each target's rate-matched magnitude (constant or unread: 0)."""
+    """Compute S: mean Cohen's kappa of the subject at each target's rate-matched magnitude (constant or unread: 0)."""
     return float(average_within_models(np.nan_to_num(count(rate_matched, given).kappa()), models))
 
 
@@ -34,5 +34,5 @@ class Permutations(NamedTuple):
 
 
 def signal_null(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray, how: Permutations) -> np.ndarray:
-    """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew."""
+    """Compute S after the test rows of the panel are permuted; nothing on the fitting split is chosen anew."""
     return average_within_models(np.nan_to_num(count_permuted(rate_matched, given, *how).kappa()), models)

@@ -7,7 +7,7 @@ from onedial.verdict.criteria.status import CONSTANT
 
 
 def reached_share(case: Case) -> float:
-    """Share of the targets whose yes rate on the fitting split lies within what the readable magnitudes reach.
+    """Compute the share of the targets whose yes rate on the fitting split the readable magnitudes reach.
 
     Targets that always give one answer are left aside; nan where there is no other.
     """

@@ -44,7 +44,7 @@ def target_status(
     at_edge: bool,
     groups: np.ndarray | None = None,
 ) -> str:
-    """Status of one target that says both yes and no; where several apply, the first of: few, flat, not monotone, edge.
+    """Find the status of one target that says both yes and no, the first of: few, flat, not monotone, edge.
 
     Args:
         answers: the subject's on the fitting split at the magnitudes that stand for choice, question x magnitude.
@@ -65,7 +65,7 @@ def target_status(
 
 
 def yes_rate_range(answers: np.ndarray) -> float:
-    """Largest minus smallest yes rate over the magnitudes (question x magnitude, 1, 0, nan)."""
+    """Subtract the smallest from the largest yes rate over the magnitudes (question x magnitude, 1, 0, nan)."""
     return float(np.ptp(rates(answers)[0]))
 
 

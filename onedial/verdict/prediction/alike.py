@@ -26,7 +26,7 @@ NEAREST, MOST, N_DEALT = 5, 0.25, 199
 
 
 def told_of_alike(case: Case, within: bool = False) -> Estimate:
-    """told, with its 95% interval over questions; both questions of a pair are drawn.
+    """Estimate what is told, with its 95% interval over questions; both questions of a pair are drawn.
 
     Over fitting and test questions. What targets say is averaged within base models, then over them, each target's yes
     rate taken out.
@@ -93,5 +93,5 @@ def _used(case: Case) -> np.ndarray:
 
 
 def _nearest(case: Case, used: np.ndarray) -> np.ndarray:
-    """Question x NEAREST: places among those used."""
+    """Find question x NEAREST: places among those used."""
     return nearest_texts([case.texts[place] for place in used], NEAREST, case.groups(used))

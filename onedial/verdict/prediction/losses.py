@@ -31,11 +31,11 @@ class Losses:
         return z, learn_priors(z, self.known, self.models)
 
     def of(self, z: np.ndarray, prior: Prior) -> np.ndarray:
-        """Of targets that are placed by all of their fitting answers."""
+        """Compute the losses of targets that are placed by all of their fitting answers."""
         return bits(predicted(z, self.known, prior, self.test), self.answers)
 
     def in_folds(self, z: np.ndarray, prior: Prior) -> float:
-        """Mean loss on the fitting answers, each predicted from the other folds."""
+        """Average the loss on the fitting answers, each predicted from the other folds."""
         fold = np.random.default_rng(self.seed).integers(FOLDS, size=len(z))
         lost = np.full(self.known.shape, np.nan)
         for number in range(FOLDS):
@@ -46,7 +46,7 @@ class Losses:
 
 
 def mean_of_answers(losses: np.ndarray) -> np.ndarray:
-    """Mean down each column over the answers that there are; nan where there is none."""
+    """Average down each column over the answers that there are; nan where there is none."""
     known = ~np.isnan(losses)
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(losses).sum(axis=0) / known.sum(axis=0)

@@ -61,7 +61,7 @@ def normal_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def place(z: np.ndarray, given: np.ndarray, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior mode of (a, b) and its covariance for each target, by Newton's method.
+    """Find the posterior mode of (a, b) and its covariance for each target, by Newton's method.
 
     Args:
         z, given: question x target; given is 1, 0, a share of yes, or nan where no answer is to be used.
@@ -106,7 +106,7 @@ def learn_priors(z: np.ndarray, given: np.ndarray, models: np.ndarray) -> Prior:
 
 
 def predicted(z: np.ndarray, given: np.ndarray, prior: Prior, asked: np.ndarray) -> np.ndarray:
-    """P(yes) of the questions in `asked`, question x target, for targets placed by the answers in `given`.
+    """Predict P(yes) of the questions in `asked`, question x target, for targets placed by the answers in `given`.
 
     Args:
         z, given: question x target; given is nan where an answer is not to be used. asked: mask (question).
@@ -139,7 +139,7 @@ def bits(p: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def _by_em(information: np.ndarray, weighted: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variances of normal parameters that are each known by a normal likelihood, once for each weighting.
+    """Estimate mean and variances of parameters that are each known by a normal likelihood, for each weighting.
 
     Args:
         information: target x 2 x 2, of the likelihood. weighted: target x 2, the information times its maximum.
@@ -163,7 +163,7 @@ def _by_em(information: np.ndarray, weighted: np.ndarray, weights: np.ndarray) -
 
 
 def _curvature(z: np.ndarray, weight: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The three entries of minus the second derivative, each (target)."""
+    """Compute the three entries of minus the second derivative, each (target)."""
     return (
         weight.sum(axis=0) + precision[:, 0],
         (weight * z).sum(axis=0),
@@ -172,7 +172,7 @@ def _curvature(z: np.ndarray, weight: np.ndarray, precision: np.ndarray) -> tupl
 
 
 def _inverse(first: np.ndarray, off: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Of symmetric 2 x 2 matrices, ... x 2 x 2."""
+    """Invert symmetric 2 x 2 matrices, ... x 2 x 2."""
     inverse = np.empty((*first.shape, 2, 2))
     inverse[..., 0, 0], inverse[..., 1, 1] = second, first
     inverse[..., 0, 1] = inverse[..., 1, 0] = -off

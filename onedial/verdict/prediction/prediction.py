@@ -129,7 +129,7 @@ class Prediction:
         return self.share.value == self.share.value and share_is_told(self.possible.value, self.yes_rate)
 
     def clause(self, family: str = "") -> str:
-        """Of how many base models, and what share, in the words of the sentence.
+        """Say of how many base models, and what share, in the words of the sentence.
 
         Args:
             family: that all of them are of; empty where they are of several, or nothing is known of it.
@@ -239,7 +239,7 @@ def share_is_told(possible: float, yes_rate: float) -> bool:
 
 
 def words_of_mark(mark: str) -> str:
-    """Who marks what can be predicted.
+    """Say who marks what can be predicted.
 
     >>> words_of_mark("shared difficulty")
     'the answers of other models'
@@ -248,12 +248,12 @@ def words_of_mark(mark: str) -> str:
 
 
 def average(losses: np.ndarray, models: np.ndarray) -> float:
-    """Mean over a target's answers, over targets of a base model, over base models."""
+    """Average over a target's answers, over targets of a base model, over base models."""
     return float(average_within_models(mean_of_answers(losses), models))
 
 
 def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
-    """The same with `needed` of every base model."""
+    """Say of every base model whether it is `needed`."""
     models = {}
     for name, row in summary.models.items():
         others = drawn.models.astype(str) != name
@@ -283,7 +283,7 @@ def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
 
 
 def _ratio_interval(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
-    """95% of the ratio of two means over base models, resample x model; without bound where nothing is left to share.
+    """Compute 95% of a ratio of two means over base models, resample x model; no bound where nothing is left to share.
     Quantiles are drawn values, since nothing lies between a number and infinity."""
     above, below = top.mean(axis=1), bottom.mean(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -315,14 +315,14 @@ class _Resampled:
         self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
 
     def of(self, targets: np.ndarray) -> "_Resampled":
-        """The same resamples of some of the targets."""
+        """Take the same resamples of some of the targets."""
         some = self.counted_as(self.models[targets])
         some.values, some.questions = self.values[targets], self.questions[:, targets]
         some.topics = None if self.topics is None else self.topics[:, targets]
         return some
 
     def counted_as(self, models: np.ndarray) -> "_Resampled":
-        """The same with other base models."""
+        """Count targets as other base models, in the same resamples."""
         other = copy(self)
         other.models = models
         return other
@@ -333,7 +333,7 @@ class _Resampled:
         return self.questions if self.topics is None else self.topics
 
     def number(self, name: str, minus: str = "") -> PanelEstimate:
-        """Bits of a source, or of it minus those of another one."""
+        """Estimate the bits of a source, or of it minus those of another one."""
 
         def of(means: np.ndarray) -> np.ndarray:
             alone = means[..., self.place[name]]
@@ -343,7 +343,7 @@ class _Resampled:
         return panel_estimate(of(self.values), of(self.questions), by_topic, self.models, self.n)
 
     def share(self, one: str, other: str) -> PanelEstimate:
-        """Ratio of the bits of one source to another's; nan where the other's interval does not lie above 0."""
+        """Divide the bits of one source by another's; nan where the other's interval does not lie above 0."""
         if other not in self.place:
             return PanelEstimate()
         top, bottom = (model_means(self.deciding[..., self.place[name]], self.models) for name in (one, other))
@@ -359,7 +359,7 @@ class _Resampled:
         return PanelEstimate(float(values[0] / values[1]), *ends, n=self.n, low_models=wider[0], high_models=wider[1])
 
     def by_source(self) -> dict[str, dict[str, float]]:
-        """Bits of each base model's targets by every source; see `Prediction.sources`."""
+        """Compute the bits of each base model's targets by every source; see `Prediction.sources`."""
         names = np.unique(self.models.astype(str)).tolist()
         return {
             name: dict(zip(names, model_means(self.values[..., place], self.models).tolist(), strict=True))
@@ -367,7 +367,7 @@ class _Resampled:
         }
 
     def by_model(self, mark: str) -> dict[str, dict[str, float]]:
-        """The dial's bits of each base model's targets; see `Prediction.models`."""
+        """Compute the dial's bits of each base model's targets; see `Prediction.models`."""
         names = [str(name) for name in np.unique(self.models.astype(str))]
         place = self.place[DIAL]
         estimates = model_means(self.values[..., place], self.models)

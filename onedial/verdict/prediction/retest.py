@@ -22,7 +22,7 @@ MOST = 5
 
 
 def shares_of_samples(case: Case) -> Floats | None:
-    """question x judged target: the share of yes among two read samples or more, else nan.
+    """Compute question x judged target: the share of yes among two read samples or more, else nan.
 
     Returns:
         None unless every judged target has them for half of the questions that it answered, or more.
@@ -37,7 +37,7 @@ def shares_of_samples(case: Case) -> Floats | None:
 
 
 def retest_gains(case: Case) -> Floats:
-    """test question x judged target: bits of a sample by its others beyond the yes rate alone, mean over samples."""
+    """Compute test question x judged target: bits of a sample by its others beyond the yes rate alone, on average."""
     assert case.samples is not None
     yes, read = (counts[:, case.judged] for counts in case.samples)
     rng, n = np.random.default_rng(case.seed), int(read.max())

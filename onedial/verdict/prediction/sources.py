@@ -73,7 +73,7 @@ def _topics_of_others(case: Case) -> np.ndarray:
 
 
 def _topic_means(case: Case) -> np.ndarray:
-    """As in `baselines`; a fitting question's is made of the other folds' answers, its own left out."""
+    """Score as in `baselines`; a fitting question's is made of the other folds' answers, its own left out."""
     known = known_of_targets(case)
     scores = topic_means(known)
     fitting = np.flatnonzero(case.fitting)
