@@ -313,7 +313,7 @@ class Case:
             high=high,
             rate_matched=rate_matched,
             at_edge=(low == first) | (high == last),
-            cut=np.array([choice.threshold_shift(margins, answers) for answers in given.T]),
+            cut=np.array([choice.best_cut(margins, answers) for answers in given.T]),
         )
 
     @cached_property

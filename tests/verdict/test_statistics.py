@@ -100,7 +100,7 @@ def test_the_threshold_shift_is_the_best_of_all_cuts():
             return ((margins[read] > cut) == target[read]).sum()
 
         best = max(correct(cut) for cut in [-np.inf, *margins[read]])
-        assert correct(choice.threshold_shift(margins, target)) == best
+        assert correct(choice.best_cut(margins, target)) == best
 
 
 @pytest.mark.parametrize(

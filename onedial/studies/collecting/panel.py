@@ -3,8 +3,6 @@
 panel.csv  respondents.csv  closed_book.csv  judged.csv  judge_agreement.csv  costs.csv
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -12,7 +10,7 @@ from onedial.asking.instruments import CLOSED_BOOK
 from onedial.asking.prompt_checks import check_mass
 from onedial.core.notices import leave_undone
 from onedial.core.progress import progress_bar
-from onedial.core.run.files import write_table
+from onedial.core.run.files import write_csv
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.panels.collecting.collected_panel import (
@@ -29,6 +27,7 @@ from onedial.panels.panel_scores import summarise_panel
 from onedial.studies.bill import tell_costs
 from onedial.studies.options.collecting import SAMPLE_JUDGED, CollectOptions
 
+DIGITS = "%.6g"
 N_SHOWN = 10
 """Texts that could not be read, and are shown."""
 
@@ -45,8 +44,8 @@ def save(collection: Collection, run: Run, options: CollectOptions, notes: Notes
     if is_closed.any():
         answers["answered_correctly"] = grade(rows[is_closed], answers, collection, run, options)
     panel = panel_table(collection, answers)
-    write_csv(panel, run.file("panel.csv"))
-    write_csv(respondents_table(collection, answers), run.file("respondents.csv"))
+    write_csv(run.file("panel.csv"), panel, float_format=DIGITS)
+    write_csv(run.file("respondents.csv"), respondents_table(collection, answers), float_format=DIGITS)
     run.record(**where_it_comes_from(collection, rows, str(options.questions)))
     n, n_unread = len(panel), int(panel["said_yes"].isna().sum())
     run.record(sentence=f"{n} answers of {panel['respondent'].nunique()} respondents, {n_unread} of them unread")
@@ -82,7 +81,7 @@ def grade(
     came = (closed_rows[["error", "unread"]].fillna("") == "").all(axis=1)
     written = closed_rows[came].drop_duplicates(["label", "question_id"])
     closed = grade_closed_book(written.assign(model=written["label"], text=written["raw_text"]), questions)
-    write_csv(closed, run.file("closed_book.csv"))
+    write_csv(run.file("closed_book.csv"), closed, float_format=DIGITS)
     unanswered, accuracy = non_answers_by_level(closed, questions), accuracy_by_level(closed, questions)
     print(f"share of closed-book answers that are no answer, by level:\n{unanswered.round(3).to_string()}")
     print(f"\nshare of the others that is correct, by level:\n{accuracy.round(3).to_string()}\n")
@@ -108,12 +107,7 @@ def judge(closed: pd.DataFrame, collection: Collection, run: Run, options: Colle
             "with --resume goes on"
         )
     table = pd.DataFrame([agreement(judged)], index=[entry.label])
-    write_csv(judged, run.file("judged.csv"))
-    write_csv(table.rename_axis("judge").reset_index(), run.file("judge_agreement.csv"))
+    write_csv(run.file("judged.csv"), judged, float_format=DIGITS)
+    write_csv(run.file("judge_agreement.csv"), table.rename_axis("judge").reset_index(), float_format=DIGITS)
     print(f"judge and grader on {len(rows)} closed-book answers:\n{table.round(3).to_string()}\n")
     return judged
-
-
-def write_csv(table: pd.DataFrame, path: Path) -> None:
-
-    write_table(path, table, float_format="%.6g")

@@ -104,7 +104,7 @@ def majority_answers(given: np.ndarray) -> np.ndarray:
     return np.where(yes + no == 0, np.nan, (yes >= no).astype(float))
 
 
-def threshold_shift(margins: np.ndarray, given: np.ndarray) -> float:
+def best_cut(margins: np.ndarray, given: np.ndarray) -> float:
     """Find the cut c for one target such that `margin > c` agrees best with its answers.
 
     Args:
