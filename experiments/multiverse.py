@@ -45,7 +45,7 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     quiet_libraries()
     for contrast in options.contrasts:
         check_making(contrast, options.method, len(inputs.ids("extraction")))
-    candidates, others = layers_by_config(options), [template.name for template in templates[1:]]
+    candidates, others = layers_by_config(options, options.layer), [template.name for template in templates[1:]]
     if options.dry_run:
         return say(forecast(options, inputs, templates[0], partial(multiverse_loads, options, others, candidates)))
     start = Start(PROGRAM, options)

@@ -59,7 +59,6 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
 
         quiet_libraries()
         check_making(options.contrast, options.method, len(inputs.ids("extraction")))
-        options.settings()
     if options.show_prompt:
         return say(first_prompt(options.model, options.revision, inputs, template))
     if options.dry_run:
@@ -71,7 +70,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     # ---- the subject, and its run ----
     start = Start(PROGRAM, options, label=options.model, watches=True)
     if is_first_process() and options.layer != "auto":
-        layers_by_config(options)
+        layers_by_config(options, options.layer)
     start_processes(options.device_map, options.tensor_parallel)
     model = start.load_subject(options, own_device())
     inputs = without_subject(inputs, options, model.identity)

@@ -30,7 +30,7 @@ from onedial.core.pulse import say
 from onedial.core.run.notes import Notes, program
 from onedial.core.run.run import Run
 from onedial.core.run.stages import go_through
-from onedial.studies.inputs import layers_by_config
+from onedial.studies.inputs import layers_by_config, read_inputs
 from onedial.studies.options.probes import ProbeOptions
 from onedial.studies.start import Start
 
@@ -39,12 +39,9 @@ PROGRAM = "train_probes"
 
 def train_probes(options: ProbeOptions, notes: Notes) -> None:
     from onedial.asking.prompts import load_prompt
-    from onedial.panels.inputs import load_inputs
-    from onedial.panels.panel_files import PanelSource
 
     template = load_prompt(str(options.prompt))
-    panel = PanelSource(options.panel, options.respondents, options.declared)
-    inputs = load_inputs(panel, options.questions, None, options.n_questions, options.seed)
+    inputs = read_inputs(options)
     from onedial.models.prompt_set import PromptSet
     from onedial.show.ending import end
     from onedial.show.results import Stored
@@ -53,7 +50,7 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     from probes.results import PROBE_RESULTS, WORDS, opening_of
 
     start = Start(PROGRAM, options, f"probes-{options.model}")
-    layers = layers_by_config(options)
+    layers = layers_by_config(options, options.layer)
     if options.compare_at is not None and options.compare_at not in layers:
         raise InputError(f"--compare-at {options.compare_at} is none of the layers {layers}; choose one of them")
     if options.dry_run:

@@ -246,10 +246,6 @@ def _colours(look: Look, values: np.ndarray) -> tuple[str, float, float]:
     return "RdBu_r", -reach if low is None else low, reach if high is None else high
 
 
-def _sized(wide: float, high: Callable[[Look], float]) -> Callable[[Look], tuple[float, float]]:
-    return lambda look: (wide, high(look))
-
-
 def _of_cells(look: Look) -> tuple[float, float]:
     if not look.by:
         return 4.4, 3.6
@@ -258,10 +254,10 @@ def _of_cells(look: Look) -> tuple[float, float]:
 
 
 KINDS: dict[str, tuple[Callable[[Look, Any], None], Callable[[Look], tuple[float, float]]]] = {
-    "lines": (_lines, _sized(4.8, lambda look: 2.9)),
-    "points": (_points, _sized(4.8, lambda look: 2.9)),
-    "bars": (_bars, _sized(4.8, lambda look: 0.8 + 0.21 * len(look.frame))),
+    "lines": (_lines, lambda look: (4.8, 2.9)),
+    "points": (_points, lambda look: (4.8, 2.9)),
+    "bars": (_bars, lambda look: (4.8, 0.8 + 0.21 * len(look.frame))),
     "cells": (_cells, _of_cells),
-    "tokens": (_tokens, _sized(LETTERS * LETTER / 72 + 0.2, lambda look: 0.7 + 0.2 * len(_wrapped(look.frame)))),
+    "tokens": (_tokens, lambda look: (LETTERS * LETTER / 72 + 0.2, 0.7 + 0.2 * len(_wrapped(look.frame)))),
 }
 """Name -> how it is drawn into axes, and its size in inches."""

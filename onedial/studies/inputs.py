@@ -1,11 +1,11 @@
 """What the options of subject, questions and panel stand for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from onedial.core.errors import InputError
 from onedial.core.pulse import at_work
-from onedial.studies.options.shared import NO_PANEL, SubjectOptions, TargetOptions, VerdictOptions
+from onedial.studies.options.shared import NO_PANEL, QuestionOptions, SubjectOptions, TargetOptions, VerdictOptions
 
 if TYPE_CHECKING:
     import torch
@@ -16,29 +16,13 @@ if TYPE_CHECKING:
     from steering.planning.forecast import Load, Size
 
 
-class LayeredOptions(Protocol):
-    """A subject, and which of its layers."""
-
-    @property
-    def model(self) -> str:
-        """Its name."""
-
-    @property
-    def revision(self) -> str | None:
-        """Of its checkpoint."""
-
-    @property
-    def layer(self) -> str:
-        """As `--layer` has it."""
-
-
 def read_inputs(
-    options: TargetOptions, *, hold_out_topics: bool = False, needs_panel: bool = True
+    options: QuestionOptions, *, hold_out_topics: bool = False, needs_panel: bool = True
 ) -> "ExperimentInputs":
     """Questions and panel, by the options.
 
-    The subject's own answers are left out where its name tells them. Where the subject is asked otherwise than the
-    panel was, this is noticed.
+    Where the panel's respondents are targets, the subject's own answers are left out where its name tells them. Where
+    the subject is asked otherwise than the panel was, this is noticed.
 
     Args:
         hold_out_topics: see `onedial.panels.inputs.load_inputs`.
@@ -56,9 +40,10 @@ def read_inputs(
     from onedial.panels.splits import TooFewToSplitError
 
     with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
+        of_targets = options if isinstance(options, TargetOptions) else None
         given: dict[str, Any] = {
             "questions": None if options.questions is None else options.read_questions(options.questions),
-            "targets": options.target and [name.strip() for name in options.target.split(",")],
+            "targets": of_targets and of_targets.target and [name.strip() for name in of_targets.target.split(",")],
             "n_questions": options.n_questions,
             "seed": options.seed,
             "hold_out_topics": hold_out_topics,
@@ -76,7 +61,7 @@ def read_inputs(
             return load_inputs(None, **given | {"targets": None})
         except TooFewToSplitError as error:
             raise InputError(f"{error}{_or_alone(options)}") from None
-        if not options.keep_own:
+        if of_targets is not None and not of_targets.keep_own:
             inputs = inputs.without_own(options.model)
         if differences := inputs.asked_otherwise(load_prompt(str(options.prompt))):
             notice(f"asked otherwise: {'; '.join(differences)}")
@@ -106,7 +91,7 @@ def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> No
         notice(f"warning: {prospects}")
 
 
-def _or_alone(options: TargetOptions) -> str:
+def _or_alone(options: QuestionOptions) -> str:
     """How own questions are asked that the built-in panel hardly knows; empty where there are no such."""
     from onedial.studies.options.sweep import AskedOptions
 
@@ -129,8 +114,11 @@ def without_subject(
     return others
 
 
-def layers_by_config(options: LayeredOptions) -> list[int]:
+def layers_by_config(options: SubjectOptions, layer: str) -> list[int]:
     """The candidate layers that `--layer` names, by the subject's config alone.
+
+    Args:
+        layer: as `--layer` has it.
 
     Raises:
         InputError: the subject has not all of them; or as `steering.planning.layers.candidate_layers`.
@@ -138,9 +126,9 @@ def layers_by_config(options: LayeredOptions) -> list[int]:
     from onedial.models.checkpoints.weights import load_config, resolve_weights
     from steering.planning.layers import candidate_layers
 
-    candidate_layers(options.layer, 10**6)  # what is written wrongly is wrong in any model
+    candidate_layers(layer, 10**6)  # what is written wrongly is wrong in any model
     config, _ = load_config(resolve_weights(options.model, options.revision))
-    return candidate_layers(options.layer, config.get_text_config().num_hidden_layers)
+    return candidate_layers(layer, config.get_text_config().num_hidden_layers)
 
 
 def forecast(
@@ -149,13 +137,11 @@ def forecast(
     template: "PromptTemplate",
     loads: "Callable[[Mapping[str, list[int]], Size, torch.dtype], Mapping[str, Sequence[Load]]]",
     beside: "Mapping[str, Sequence[Prompt]] | None" = None,
-    more: str = "",
 ) -> str:
     """What a run would cost.
 
     Args:
-        loads: as in `steering.planning.forecast.forecast_of`. beside: prompts besides those of each split. more: to say
-            after the number of questions.
+        loads: as in `steering.planning.forecast.forecast_of`. beside: prompts besides those of each split.
 
     Raises:
         InputError: as `forecast_of`.
@@ -170,4 +156,4 @@ def forecast(
         for split in inputs.splits.values()
     }
     time = forecast_of(options.model, asked | dict(beside or {}), loads, options.revision, options.dtype)
-    return f"{options.model}, {len(inputs.questions)} questions{more}, {time}"
+    return f"{options.model}, {len(inputs.questions)} questions, {time}"

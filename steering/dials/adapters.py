@@ -34,7 +34,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
 from onedial.asking.prompts import Prompt
-from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
@@ -367,6 +366,5 @@ def _set_weights(model: OpenModel, weights: Mapping[str, Tensor]) -> None:
 
 def _yes_rate(model: OpenModel, prompts: PromptSet) -> float:
     """Over the questions that can be read."""
-    activations = read_activations(model, prompts, [])
-    read = is_read(activations.mass)
-    return float((activations.margin[read] > 0).float().mean()) if bool(read.any()) else float("nan")
+    plain = read_activations(model, prompts, [])
+    return float((plain.margin[plain.read] > 0).float().mean())  # nan where none can be read

@@ -5,7 +5,6 @@ band. So the range is found by doubling, the margins inside it are interpolated 
 is laid even in yes rate. All of it looks at the fitting split of the questions and at no target.
 """
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
@@ -13,7 +12,6 @@ import pandas as pd
 
 from onedial.asking.sweep_tables import margins_by
 from onedial.asking.yes_no import is_read
-from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
@@ -42,29 +40,6 @@ SETTING_COLUMNS = ["rate", "setting", "rate_found", "reached"]
 CONTROL_POINTS = 13
 """Along a control: along four of the embedded model (400 questions) C_A is then within .0008 of what 401 points give, a
 tenth of its standard error."""
-
-
-def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
-    """What `--magnitudes` stands for: `auto` (None), or a list such as -1,-0.5,0.5,1; 0 is added where it is missing.
-
-    Raises:
-        InputError: neither, or fewer than two magnitudes other than 0.
-
-    >>> read_magnitudes("-0.5,1"), read_magnitudes("auto")
-    ([-0.5, 0.0, 1.0], None)
-    """
-    if option == "auto":
-        return None
-    pieces = option.split(",") if isinstance(option, str) else list(option)
-    try:
-        values = [float(piece) for piece in pieces]
-    except (TypeError, ValueError):
-        values = []
-    if len({*values, 0.0}) < 3 or not all(math.isfinite(value) for value in values):
-        raise InputError(
-            f"--magnitudes {option!r} is neither auto nor a list of two or more numbers like -1,-0.5,0.5,1"
-        )
-    return grid_of([0.0, *values])
 
 
 def doubling(units_per_norm: float = 1.0) -> list[float]:

@@ -16,7 +16,7 @@ from onedial.core.notices import Notice
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
-from steering.planning.magnitudes import coarse_grid, read_magnitudes
+from steering.planning.magnitudes import coarse_grid
 from steering.sweeping import SweepResult, _say_if_still, sweep
 from steering.vectors import extract_vector, random_vector
 
@@ -129,7 +129,6 @@ def test_a_sweep_in_a_notebook_that_turns_nothing_says_so(model, vector):
 def test_automatic_magnitudes_hold_zero_once(model, vector):
     for grid in (
         coarse_grid(-0.4, 0.4),
-        read_magnitudes(list(np.linspace(-0.4, 0.4, 25))),
         sweep(model, vector, TEXTS[:2], np.linspace(-0.4, 0.4, 25)).rates().loc[vector.vector_id].index,
         sweep(model, vector, TEXTS[:8]).rates().loc[vector.vector_id].index,
     ):

@@ -22,7 +22,6 @@ from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
 from onedial.studies.options.dials import DialOptions
-from onedial.studies.own_layer import own_layer
 from onedial.verdict.comparing.dial_comparison import CUT, DialComparison, compare_dials, unsteered_case
 from steering.dials.adapters import ADAPTER_PASSES, FILE, Adapter, LoraDial, train_adapter
 from steering.dials.comparison import compare_directions, share_by_effect
@@ -38,7 +37,7 @@ from steering.dials.dials import (
 )
 from steering.effects.side_effects import fact_effects, kl_on_text
 from steering.interventions import Intervention, SteeringVector
-from steering.planning.layers import candidate_layers
+from steering.planning.layers import candidate_layers, scan_layers
 from steering.planning.magnitudes import seek_settings
 
 Settings = Mapping[str, Sequence[float]]
@@ -85,9 +84,15 @@ class DialStudy:
     @cached_property
     def layer(self) -> int:
         """Where the smallest push along the first method's direction turns the fitting questions both ways."""
-        first, how = self.options.methods[0], {"positions": self.options.positions}
-        made = [Intervention.of(vector, **how) for (_, method), vector in self.vectors.items() if method == first]
-        return own_layer(self.run, self.model, self.prompts("fitting"), made)
+        pushed, first = partial(Intervention.of, positions=self.options.positions), self.options.methods[0]
+        made = [pushed(vector) for (_, method), vector in self.vectors.items() if method == first]
+        if not self.run.has("layer.json"):
+            fitting = self.prompts("fitting")
+            with progress_bar(len(fitting), f"scanning {len(made)} layer(s)") as advance:
+                scan = scan_layers(self.model, fitting, made, advance)
+            self.run.write_table("layer_scan.csv", scan.table)
+            self.run.write_json("layer.json", {"layer": scan.layer, "spans": scan.spans})
+        return int(self.run.read_json("layer.json")["layer"])
 
     @cached_property
     def dials(self) -> list[Dial]:

@@ -150,11 +150,7 @@ class SweepOptions(AskedOptions, SteeringOptions, ReasonedOptions, DryRunOptions
         return replace(self, panel=self.panel if has_panel else NO_PANEL, controls=controls)
 
     def settings(self) -> list[float] | None:
-        """The magnitudes; None where they are chosen on the fitting split.
+        """The magnitudes, 0 among them; None where they are chosen on the fitting split."""
+        from steering.reading import grid_of
 
-        Raises:
-            InputError: `--magnitudes` is neither auto nor a list of numbers.
-        """
-        from steering.planning.magnitudes import read_magnitudes
-
-        return read_magnitudes(self.magnitudes)
+        return None if self.magnitudes == "auto" else grid_of([0.0, *map(float, self.magnitudes.split(","))])
