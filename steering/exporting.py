@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def write_control_vector(terms: "Iterable[tuple[Intervention, float]]", path: Path | str, model: OpenModel) -> None:
-    """See `steering.interventions.Push.export_gguf`.
+    """Write pushes as `steering.Push.export_gguf` says.
 
     Args:
         terms: of a push: what is done, and how many times.

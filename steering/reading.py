@@ -31,7 +31,8 @@ from onedial.models.forward.runner import Started
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import SLOT, Questions
-from steering.interventions import Intervention, Magnitudes, numbers_of
+from steering.interventions import Intervention
+from steering.pushes import Magnitudes, numbers_of
 
 ROWS_PER_QUESTION = 64
 """More rows than this side by side pay for a mask that grows with their square."""

@@ -23,9 +23,10 @@ from onedial.models.writing import write_after
 from onedial.stats.level import Z_95, p_value
 from onedial.stats.multiple_tests import p_text
 from onedial.stats.shares import wilson_interval
-from steering.interventions import Intervention, Magnitudes, Push, SteeringVector, as_interventions, say_if_far
+from steering.interventions import Intervention, SteeringVector, as_interventions
 from steering.looks import Look
 from steering.planning.layers import even_grid
+from steering.pushes import Magnitudes, Push, say_if_far
 from steering.reading import Grids, answers_along, check_sweep, prompts_for
 from steering.vectors import random_vector
 

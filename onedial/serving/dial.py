@@ -15,7 +15,8 @@ from onedial.core.errors import InputError
 from onedial.models.model import OpenModel, load_model
 from onedial.panels.splits import FITTING
 from onedial.verdict.sweep_run import SweepRun
-from steering.interventions import Intervention, Push, SteeringVector
+from steering.interventions import Intervention, SteeringVector
+from steering.pushes import Push
 
 FARTHEST = 1e6
 """Magnitude: far beyond any text, and short of where numbers overflow."""

@@ -29,7 +29,7 @@ from onedial.models.model import OpenModel
 from onedial.models.tokens import pad_batch
 from steering.apply import chosen_positions
 from steering.engines.requests import Request, Scored
-from steering.interventions import Push
+from steering.pushes import Push
 
 N_PROMPTS, N_TOKENS = 4, 16
 SHORTFALL = 0.03

@@ -14,8 +14,8 @@ from functools import lru_cache
 import torch
 
 from onedial.core.errors import InputError
-from steering.interventions import Push
 from steering.operators import OPERATORS
+from steering.pushes import Push
 
 FOREVER = 1 << 30
 SPANS: dict[str, Callable[[int], tuple[int, int]]] = {

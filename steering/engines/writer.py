@@ -35,7 +35,7 @@ from onedial.models.writing import LIKELIEST, Decoding, Generated, Stop, end_tok
 from steering.engines.proof import Proof, prove
 from steering.engines.requests import FOREVER, SPANS, Request, Scored, as_line, check_told
 from steering.engines.vllm_side import serve
-from steering.interventions import Push
+from steering.pushes import Push
 
 VARIABLE = "ONEDIAL_VLLM_PYTHON"
 IN_FLIGHT = 1024
