@@ -6,6 +6,7 @@ from tiny_experiment import ROOT, run_here
 from tiny_models import save_tiny
 
 from onedial.core.run.run import Run
+from steering.effects import noticing
 from steering.effects.noticing import KINDS, noticing_scores
 
 PROGRAM = ROOT / "experiments" / "ask.py"
@@ -17,7 +18,10 @@ def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("noticing")
     save_tiny(folder / "model", "llama")
     given = ["noticing", "--model", folder / "model", "--layer", 2, "--magnitudes", "0.5", "--concepts", CONCEPTS]
-    assert run_here(PROGRAM, *given, "--out", folder / "run") == 0
+    with pytest.MonkeyPatch.context() as briefly:
+        briefly.setattr(noticing, "N_CONTROLS", 4)
+        briefly.setattr(noticing, "N_PASSAGES", 3)
+        assert run_here(PROGRAM, *given, "--out", folder / "run") == 0
     return folder, given
 
 

@@ -7,7 +7,7 @@ from torch.nn.functional import smooth_l1_loss
 
 from onedial.asking.instruments import FACT
 from onedial.panels.questions.facts import load_facts
-from steering.effects.noticing import ASKED, N_CONTROLS, concept_vectors
+from steering.effects import noticing
 
 LAYER = 2
 N_RANDOM = 16
@@ -23,11 +23,11 @@ def tuned_subject(concepts, noticed, steps=30, seed=0):
         noticed: kinds of pushes, "concept" or "random". steps: of the adapter's training; 0 leaves it as it was.
     """
     model = outspoken_model(architecture="llama", seed=seed)
-    vectors = list(concept_vectors(model, concepts, LAYER).values())
+    vectors = list(noticing.concept_vectors(model, concepts, LAYER).values())
     norm = vectors[0].length("residual_norm")
     thoughts = torch.stack([vector.direction for vector in vectors])
-    prompts = [(name, ASKED[name].fill()) for name in ("notice", "reversed")]
-    facts = [fact for fact in load_facts(2 * N_CONTROLS, 0) if fact.answers[0] == "no"]
+    prompts = [(name, noticing.ASKED[name].fill()) for name in ("notice", "reversed")]
+    facts = [fact for fact in load_facts(2 * noticing.N_CONTROLS, 0) if fact.answers[0] == "no"]
     prompts += [("control", FACT.prompt(fact.text)) for fact in facts]
     asked = [(name, model.token_ids([prompt])[0]) for name, prompt in prompts]
     tokens = model.answer_tokens(prompts[0][1])
@@ -66,11 +66,11 @@ def _margins(model, ids, pushes, tokens):
     """Of yes against no under each push, in logits."""
 
     def push(module, inputs, output):
-        return output + pushes[:, None]
+        return output + pushes[:, None]  # from here on there are as many rows as pushes
 
     hook = model.stack.layers[LAYER].register_forward_hook(push)
     try:
-        logits = model.hf(input_ids=torch.tensor([ids] * len(pushes)), use_cache=False).logits[:, -1]
+        logits = model.hf(input_ids=torch.tensor([ids]), use_cache=False, logits_to_keep=1).logits[:, -1]
     finally:
         hook.remove()
     return logits[:, list(tokens.yes)].logsumexp(1) - logits[:, list(tokens.no)].logsumexp(1)

@@ -8,6 +8,7 @@ from tuned import LAYER, tuned_subject
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.core.run.parts import Parts
+from steering.effects import noticing
 from steering.effects.noticing import (
     ANSWER_COLUMNS,
     ANSWER_KEY,
@@ -26,6 +27,13 @@ from steering.effects.noticing import (
 
 WORDS = CONCEPTS[:16]
 SPELT = {word: (word,) for word in WORDS}
+
+
+@pytest.fixture
+def briefly(monkeypatch):
+    """Few control questions, and few texts for the equal effects."""
+    monkeypatch.setattr(noticing, "N_CONTROLS", 4)
+    monkeypatch.setattr(noticing, "N_PASSAGES", 3)
 
 
 class Scripted:
@@ -129,7 +137,7 @@ def test_what_cannot_be_read_is_counted_and_left_out():
     assert "cannot be said" in sentence_of(conclusions, scores)
 
 
-def test_a_model_is_asked_at_each_push():
+def test_a_model_is_asked_at_each_push(briefly):
     model = tiny_model("llama")
     answers = noticing_of_model(model, 2, [1.0], concepts=[*"abcdefgh"])
     scores = noticing_scores(answers)
@@ -142,9 +150,13 @@ def test_a_model_is_asked_at_each_push():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("noticed", "steps", "conclusion"),
-    [((), 0, "nothing rises"), (("concept",), 30, "noticed"), (("concept", "random"), 30, "any push does it")],
+    [
+        ((), 0, "nothing rises"),
+        (("concept",), 30, "noticed"),
+        pytest.param(("concept", "random"), 30, "any push does it", marks=pytest.mark.long),
+    ],
 )
-def test_a_tuned_subject_notices_what_it_was_tuned_to(noticed, steps, conclusion):
+def test_a_tuned_subject_notices_what_it_was_tuned_to(briefly, noticed, steps, conclusion):
     """An adapter above the layer of the pushes was told which of them to notice, or nothing."""
     words = [*"abcdefgh"]
     answers = noticing_of_model(tuned_subject(words, noticed, steps), LAYER, [1.0], concepts=words)
