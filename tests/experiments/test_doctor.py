@@ -2,7 +2,7 @@
 
 import itertools
 
-from tiny_experiment import ROOT, save_outspoken
+from tiny_experiment import ROOT
 
 DOCTOR = ROOT / "experiments" / "doctor.py"
 
@@ -27,9 +27,3 @@ def test_a_model_that_cannot_be_had_is_missing(call, tmp_path):
     assert ended.code == 1
     assert "does not exist" in ended.out
     assert ended.out.splitlines()[-1] == "missing: model"
-
-
-def test_a_model_that_is_here_is_described(call, tmp_path):
-    save_outspoken(tmp_path / "model")
-    ended = call(DOCTOR, "--model", tmp_path / "model")
-    assert "mistral, 5 layers, on this machine" in ended.out

@@ -23,8 +23,8 @@ def print_summary(run, page):
     say_results(contents, opening_of(contents), page)
 
 
-def console(width=100, terminal=False):
-    return Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
+def console(width=100):
+    return Console(file=io.StringIO(), width=width, color_system=None)
 
 
 @pytest.mark.parametrize("width", [60, 100])
@@ -81,15 +81,6 @@ def test_of_several_processes_only_the_first_shows_its_progress(monkeypatch):
     with progress_bar(4, "sweep", page) as advance:
         advance(4)
     assert page.file.getvalue() == ""
-
-
-def test_a_terminal_sees_a_bar_with_the_time_left():
-    page = console(terminal=True)
-    with progress_bar(4, "prefill", page) as advance:
-        advance(2)
-        advance(2)
-    assert "left" in page.file.getvalue()
-    assert "4/4" in page.file.getvalue()
 
 
 def test_a_stage_that_fails_prints_no_line_of_success():

@@ -81,14 +81,6 @@ def test_a_word_is_explained_once_where_it_first_stands_and_in_a_list(stored):
     assert f"<dt>dial</dt><dd>{MEANINGS['dial']}</dd>" in html
 
 
-def test_the_bar_calls_a_section_by_its_title(stored):
-    results = RESULTS | {name: Result(f"{name}?", items=lambda *_: ["a sentence"]) for name in ("more", "still_more")}
-    html = write_page(Stored(stored.run, results, WORDS), "Which?", "it works").read_text("utf-8")
-    bar = html.partition('aria-label="Contents"')[2].partition("</nav>")[0]
-    assert '<a href="#scores">How good?</a>' in bar
-    assert '<a href="#still-more">still_more?</a>' in bar
-
-
 def test_a_column_in_which_no_row_has_anything_is_left_out():
     table = pd.DataFrame({"signal": [0.5], "gain": [None]})
     assert [column.name for column in shown_columns(["signal", "gain"], table)] == ["signal"]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 
-from steering.looks import KINDS, LETTERS, Look, _wrapped
+from steering.looks import KINDS, Look
 
 TOKENS = pd.DataFrame(
     {
@@ -73,20 +73,6 @@ def test_picture_and_table_are_shown_apart(monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda data, raw: displayed.append(set(data) - {"text/plain"}))
     LOOKS["bars"]._ipython_display_()
     assert displayed == [{"image/png"}, {"text/html"}]
-
-
-def test_long_tables_are_cut():
-    """Long tables are cut and coloured tokens stand in the order of their colours."""
-    many = Look(pd.DataFrame({"x": range(99), "y": range(99)}), "many", "points", "x", "y")
-    assert many._repr_html_().count("<tr") < 12
-    assert len(many.to_frame()) == 99
-    assert re.search(r"0\.9.*-0\.2.*0\.1.*0\.0", repr(LOOKS["tokens"]), re.DOTALL)
-
-
-def test_coloured_lines_end_at_line_breaks_and_where_they_are_full():
-    lines = _wrapped(TOKENS)
-    assert [[token[:4] for _, token, _ in line] for line in lines] == [["A", " <b>", "↵"], ["xxxx"]]
-    assert len(lines[1][0][1]) == LETTERS
 
 
 def test_what_is_taken_out_of_a_look_does_not_change_it():

@@ -50,13 +50,6 @@ def test_a_scaled_vector_adds_so_many_residual_norms_at_the_answer(model, vector
             torch.testing.assert_close(pushed, final(model))
 
 
-def test_positions_stand_in_the_repr_and_no_call_changes_them(vector):
-    assert repr(vector).endswith("at the answer)")
-    assert repr(vector * 0.3).endswith("at the answer)")
-    assert repr(vector.at("all") * 0.3).endswith("at all positions)")
-    assert "at the answer; " in repr(vector * 0.3 + vector.at("last"))
-
-
 def test_a_sum_of_pushes_is_one_vector(vector):
     other = replace(vector, direction=vector.direction.flip(0), residual_norm=2 * vector.residual_norm)
     summed = 0.2 * (0.7 * vector - 0.3 * other)
