@@ -54,7 +54,7 @@ def run(line, folder):
         subprocess.run(["bash", "-c", line], cwd=folder, check=True)
         return ""
     program, *words = shlex.split(line)[1:]
-    small = ["--model", "small", "--layer", "2"] if program.endswith(SWEEP) else []
+    small = ["--model", "small", "--layer", "2", "--facts", "0", "--reversed", "0"] if program.endswith(SWEEP) else []
     if program.endswith(STUDY):
         words[words.index("frontier")] = "few.csv"
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}

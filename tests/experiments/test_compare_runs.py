@@ -18,8 +18,8 @@ def folders(tmp_path_factory):
     return [make_run(folder / name, n_targets=6, texts=texts).path for name, texts in (("a", ()), ("b", ["<b>hi</b>"]))]
 
 
-def test_two_runs_stand_on_one_page(folders, call, tmp_path, undrawn):
-    ended = call(COMPARE_RUNS, *folders, "--out", tmp_path / "out")
+def test_two_runs_stand_on_one_page(folders, call, tmp_path):
+    ended = call(COMPARE_RUNS, *folders, "--out", tmp_path / "out", drawn=True)
     assert ended.code == 0, ended.err
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
     for title in ("The verdicts", "What was done differently", "Beside the first run"):
@@ -28,6 +28,7 @@ def test_two_runs_stand_on_one_page(folders, call, tmp_path, undrawn):
     sentence = json.loads((tmp_path / "out" / "summary.json").read_text())["sentence"]
     assert sentence[1:] in html.replace("&#34;", '"')
     assert "<b>hi</b>" not in html
+    assert (tmp_path / "out" / "figures" / "comparison_numbers.png").stat().st_size > 5000
     for name in ("differences", "answers", "beside_first"):
         assert (tmp_path / "out" / f"{name}.csv").is_file()
 

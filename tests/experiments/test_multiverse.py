@@ -34,7 +34,7 @@ def options(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(options):
     with counted() as asked:
-        assert run_here(PROGRAM, *as_arguments(options), drawn=True) == 0
+        assert run_here(PROGRAM, *as_arguments(options)) == 0
     assert_bounded(foretold(PROGRAM, options), asked, searched=asked, most=6.0)
     return options["out"]
 

@@ -36,7 +36,7 @@ class SharedRun(NamedTuple):
 
 def default_run() -> SharedRun:
     """Options as they are, but for the subject, the questions and the panel."""
-    return shared_run(drawn=True)
+    return shared_run()
 
 
 def quick_run() -> SharedRun:
