@@ -19,6 +19,7 @@ from tiny_models import save_outspoken
 from onedial.command import COMMANDS
 from onedial.core.errors import InputError
 from onedial.core.options import parse_options
+from onedial.models.model import load_model
 
 ROOT = Path(__file__).resolve().parent.parent
 WITH_EXAMPLES = sorted(
@@ -168,6 +169,11 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, mon
             exec(compile(tiny, f"{page.name}, block {number}", "exec"), namespace)
 
 
+@functools.cache
+def small_model(folder):
+    return load_model(folder)
+
+
 class ExamplesOf(doctest.DocTestFinder):
     """A function that is wrapped is found too: where it says that it is from."""
 
@@ -182,9 +188,10 @@ def test_the_examples_of_a_module_give_what_they_say(file, small):
     assert any(test.examples for test in result), "no example is where doctest looks for it"
     output = []
     for test in result:
+        test.globs["small_model"] = small_model
         for example in test.examples:  # the model is the same small one for all
-            loaded = example.source.replace(f'load_model("{EMBEDDED}"', f'load_model("{small}"')
-            example.source = LAYER.sub(r"\g<1>2", loaded) if f'load_model("{EMBEDDED}"' in test.docstring else loaded
+            tiny = example.source.replace(f'load_model("{EMBEDDED}"', f'small_model("{small}"')
+            example.source = LAYER.sub(r"\g<1>2", tiny) if f'load_model("{EMBEDDED}"' in test.docstring else tiny
         doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=output.append)
     assert not output, "".join(output)
 

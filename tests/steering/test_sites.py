@@ -6,7 +6,7 @@ import pytest
 import torch
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
-from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.asking.prompts import METACOGNITIVE, Prompt, PromptTemplate
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
@@ -52,7 +52,7 @@ def model(request):
 
 @pytest.fixture(scope="module")
 def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    return PromptSet.build(model, QUESTIONS, PromptTemplate("{question} Yes or No?", "Answer:"))
 
 
 def part_of(model, site, layer):
