@@ -108,6 +108,7 @@ def difference_interval(one: Concordance, other: Concordance, draws: Floats) -> 
 
     >>> import numpy as np
     >>> import pandas as pd
+    >>> from onedial.stats.intervals import unit_weights
     >>> from probes import TopicFolds
     >>> from probes.fitting.concordance import Concordance
     >>> rng = np.random.default_rng(0)
