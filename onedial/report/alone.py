@@ -4,11 +4,10 @@ What needs targets is left out here and nowhere else (`results_for`); all other 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from markupsafe import Markup
 
 from onedial.report.contents import Contents
@@ -21,6 +20,7 @@ from onedial.show.columns import number, percent
 from onedial.show.page import Card
 from onedial.show.results import Result, words_in
 from onedial.show.run_tables import Rows
+from onedial.stats.estimate import Estimate
 from onedial.stats.shares import wilson_interval
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import SAME_RHO
@@ -45,28 +45,18 @@ def words_for(run: SweepRun) -> Mapping[str, Mapping[str, str]]:
     return WORDS if run.has_panel else WORDS | ALONE
 
 
-@dataclass(frozen=True)
-class Share:
-    """A yes rate of the test questions at a magnitude, with its 95% interval by Wilson."""
-
-    magnitude: float
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{percent(self.value)} [{percent(self.low)}, {percent(self.high)}]"
+def _readable_ends(stored: Contents) -> list[float]:
+    """Find the magnitudes between which the dial can be read."""
+    return [float(magnitude) for magnitude in stored.grid.magnitudes[stored.grid.readable[[0, -1]]]]
 
 
-def rates_of(stored: Contents) -> tuple[Share, Share, Share]:
-    """Find the yes rate where the dial begins to be readable, unsteered, and where it ends to be."""
+def rates_of(stored: Contents) -> list[Estimate]:
+    """Estimate the test questions' yes rate where the dial begins to be readable, unsteered, and at its other end."""
     table = stored.dose_response
     test = table[table["split"] == "test"].set_index("magnitude")
-    low, high = wilson_interval(test["yes_rate"] * test["n_read"], test["n_read"])
-    ends = pd.DataFrame({"value": test["yes_rate"], "low": low, "high": high})
-    first, last = map(float, stored.grid.magnitudes[stored.grid.readable[[0, -1]]])
-    shares = [Share(m, *map(float, ends.loc[[m]].to_numpy()[0])) for m in (first, 0.0, last)]
-    return shares[0], shares[1], shares[2]
+    ends = [test["yes_rate"], *wilson_interval(test["yes_rate"] * test["n_read"], test["n_read"])]
+    first, last = _readable_ends(stored)
+    return [Estimate(*(float(end[magnitude]) for end in ends)) for magnitude in (first, 0.0, last)]
 
 
 def headline(stored: Contents) -> str:
@@ -99,7 +89,7 @@ def _cards(_: Any, stored: Contents) -> list[Card]:
     """Make the cards of yes rates, order, and push."""
     words, (low, unsteered, high) = ALONE["rates"], rates_of(stored)
     shown = f"{percent(low.value)} → {percent(unsteered.value)} → {percent(high.value)}"
-    ends = [number(end.magnitude, 3, signed=True) for end in (low, high)]
+    ends = [number(magnitude, 3, signed=True) for magnitude in _readable_ends(stored)]
     values = {"low": low, "unsteered": unsteered, "high": high, "low_at": ends[0], "high_at": ends[1]}
     order, words_of_order = stored.verdict.order, ALONE["order"]
     key = "shift" if order.rho.value >= SAME_RHO else "other"
@@ -112,8 +102,7 @@ def _cards(_: Any, stored: Contents) -> list[Card]:
 
 
 def _missing(_: Any, stored: Contents) -> Rows:
-    rows = missing_rows(stored.dose_response, stored.panel, stored.questions, len(stored.sweep.overflowed()))
-    return [(name, value) for name, value in rows if not name.startswith("panel")]
+    return [(name, value) for name, value in missing_rows(stored) if not name.startswith("panel")]
 
 
 def _limits(_: Any, stored: Contents) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -231,7 +232,8 @@ def test_the_most_unread_magnitude_counts_answers_not_splits():
         }
     )
     questions = pd.DataFrame({"split": ["fitting"] * 25 + ["test"] * 50})
-    rows = dict(missing_rows(dose, pd.DataFrame({"said_yes": [1.0]}), questions))
+    panel, sweep = pd.DataFrame({"said_yes": [1.0]}), SimpleNamespace(overflowed=list)
+    rows = dict(missing_rows(SimpleNamespace(dose_response=dose, panel=panel, questions=questions, sweep=sweep)))
     assert rows["most unread"].startswith("1.3% at magnitude 1")
 
 

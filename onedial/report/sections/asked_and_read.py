@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from onedial.asking.yes_no import MASS_FLOOR
 from onedial.core.files import sha256_of_text
@@ -29,16 +28,13 @@ def _otherwise(_: Any, stored: Contents) -> list[str]:
     return stored.sweep.asked()["otherwise"] or ["The subject is asked the same question."]
 
 
-def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFrame, overflowed: int = 0) -> Rows:
-    """Count the answers that were not there, or could not be read, on either side.
-
-    Args:
-        overflowed: how many of the subject's unread answers are no number.
-    """
+def missing_rows(stored: Contents) -> Rows:
+    """Count the answers that were not there, or could not be read, on either side."""
+    dose, panel, overflowed = stored.dose_response, stored.panel, len(stored.sweep.overflowed())
     unread, total = int(dose["n_unread"].sum()), int(dose["n_read"].sum() + dose["n_unread"].sum())
     unsteered = dose[dose["magnitude"] == 0]
     share = unread_share(dose.groupby("magnitude")[["n_read", "n_unread"]].sum())
-    gaps, counts = int(panel["said_yes"].isna().sum()), questions["split"].value_counts()
+    gaps, counts = int(panel["said_yes"].isna().sum()), stored.questions["split"].value_counts()
     worst = f"{share.max():.1%} at magnitude {number(float(share.index[int(share.argmax())]))}"
     return [
         ("questions", ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))),
@@ -92,9 +88,7 @@ ASKED_AND_READ: dict[str, Result] = {
     ),
     "missing": Result(
         "Missing and unread answers",
-        rows=lambda _, stored: missing_rows(
-            stored.dose_response, stored.panel, stored.questions, len(stored.sweep.overflowed())
-        ),
+        rows=lambda _, stored: missing_rows(stored),
         doubts=_unread,
     ),
     "limits": Result("What the verdict does not say", items=_limits),

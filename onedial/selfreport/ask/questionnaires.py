@@ -29,7 +29,7 @@ from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.questions.question_files import packaged_questions
 from onedial.panels.spellings import word_of
-from onedial.selfreport.ask.requests import writes
+from onedial.selfreport.ask.requests import no_value, writes
 from onedial.selfreport.ask.self_reports import Item, self_efficacy_items
 
 LABELS = ("very inaccurate", "rather inaccurate", "rather accurate", "very accurate")
@@ -78,10 +78,6 @@ AGAIN = Instrument(
 )
 
 
-def _no_value(text: str) -> None:
-    """Give no value, since several ratings are no one value."""
-
-
 ALL_AT_ONCE = Instrument(
     "questionnaire, all at once",
     PromptTemplate(
@@ -92,7 +88,7 @@ ALL_AT_ONCE = Instrument(
         ("condition", "statements"),
     ),
     Scale("text"),
-    TextReader(_no_value, max_new_tokens=80, trim=str),
+    TextReader(no_value, max_new_tokens=80, trim=str),
     RATINGS,
 )
 """Statements behind letters, so that no number of a statement is taken for a rating."""

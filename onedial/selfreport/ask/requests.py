@@ -14,8 +14,8 @@ from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.grading.grading import outcome_as_number
 
 
-def _no_value(text: str) -> None:
-    """Give no value, since what is written is parsed and not scored."""
+def no_value(text: str) -> None:
+    """Give no value: a text is parsed, and several ratings are no one value."""
 
 
 def writes(
@@ -29,7 +29,7 @@ def writes(
 ) -> Instrument:
     """Make an instrument whose answer is a text of at most so many tokens."""
     template = PromptTemplate(user, prefix, name, slots, earlier)
-    return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=spoken), form)
+    return Instrument(name, template, Scale("text"), TextReader(no_value, n_tokens, trim=spoken), form)
 
 
 def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
