@@ -54,9 +54,9 @@ def rates_of(stored: Contents) -> list[Estimate]:
     """Estimate the test questions' yes rate where the dial begins to be readable, unsteered, and at its other end."""
     table = stored.dose_response
     test = table[table["split"] == "test"].set_index("magnitude")
-    ends = [test["yes_rate"], *wilson_interval(test["yes_rate"] * test["n_read"], test["n_read"])]
+    low, high = wilson_interval(test["yes_rate"] * test["n_read"], test["n_read"])
     first, last = _readable_ends(stored)
-    return [Estimate(*(float(end[magnitude]) for end in ends)) for magnitude in (first, 0.0, last)]
+    return [Estimate(float(test["yes_rate"][at]), float(low[at]), float(high[at])) for at in (first, 0.0, last)]
 
 
 def headline(stored: Contents) -> str:

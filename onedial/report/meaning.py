@@ -16,8 +16,8 @@ from onedial.stats.agreement import MIN_OF_A_KIND
 from onedial.stats.answers import names
 from onedial.stats.estimate import without_zero
 from onedial.stats.level import LEVEL
-from onedial.stats.numbers import PanelEstimate
 from onedial.verdict.criteria.status import MIN_FITTING, MIN_TEST
+from onedial.verdict.numbers import PanelEstimate
 from onedial.verdict.prediction.prediction import Prediction, words_of_mark
 from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, THIS_DIRECTION, UNREAD_DECIDE, UNTESTED, Signal, Verdict

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95
-from onedial.stats.numbers import FEWEST_TOPICS
+from onedial.stats.resampling import FEWEST_TOPICS
 from onedial.stats.roc import roc_area_interval
 from onedial.stats.shares import wilson_interval
 

@@ -1,17 +1,21 @@
-"""The level, the interval and the p value that every judgement uses.
+"""The level, the interval, the p value and the power that every judgement uses.
 
 level      p at or below .05 counts as evidence
 interval   95%: from the 2.5% to the 97.5% quantile of what was resampled, or estimate ± 1.96 standard errors
 p value    (1 + k) / (B + 1), with k of B random data sets at least as extreme as the one observed
+power      80%: what an effect is said to be large enough for
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 LEVEL = 0.05
 """A p value up to here speaks against chance, where a procedure has to decide."""
+POWER = 0.8
+"""How often an effect is found that is called large enough to be."""
 QUANTILES_95 = (0.025, 0.975)
 """Ends of the 95% interval."""
 Z_95 = 1.959963984540054
@@ -64,3 +68,16 @@ def p_value(observed: float, simulated: np.ndarray[Any, Any], larger: bool = Tru
         return float("nan")
     extreme = simulated >= observed - 1e-12 if larger else simulated <= observed + 1e-12
     return float((1 + extreme.sum()) / (len(simulated) + 1))
+
+
+def least_z(n_tests: int = 1, power: float = POWER) -> float:
+    """Compute how many standard errors an effect must have to be found with this power.
+
+    Formula: Phi^-1(1 - alpha') + Phi^-1(power), alpha' = LEVEL / n_tests / 2: what a single effect
+    among n tests needs after adjustment.
+
+    >>> round(least_z(), 2)
+    2.8
+    """
+    alpha = LEVEL / max(n_tests, 1) / 2
+    return float(ndtri(power) - ndtri(alpha))

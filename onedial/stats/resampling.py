@@ -11,6 +11,8 @@ import numpy as np
 
 N_RESAMPLES = 1999
 """Resamples of a bootstrap, and permutations, wherever a verdict hangs on them."""
+FEWEST_TOPICS = 10
+"""Under which a bootstrap does not draw whole topics."""
 _CHUNK = 2_000_000
 SMALLEST_STRATUM = 5
 """Topics with fewer questions are permuted together, since there is hardly another order in one of them."""

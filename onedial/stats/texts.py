@@ -1,11 +1,4 @@
-"""What can be read off a question's words: length, digits, its first word, and its words by TF-IDF.
-
-Which questions read alike: by their characters in threes to fives, weighted as TF-IDF weighs words.
-
-What is near in this measure is often about the same thing, and only often: of the five nearest of each of 300 questions
-29 to 45% were of its topic in three sets with topics, 6 to 17% by chance. Clusters of the texts held 13 to 30% of what
-differs between topics, and permuting within them left the p value as wrong as it was: they are no topics.
-"""
+"""Measure what can be read off a question's words: length, digits, its first word, and its words by TF-IDF."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +9,6 @@ from scipy import sparse
 ALPHAS = np.logspace(-1, 4, 11)
 FOLDS = 5
 _MIN_TO_TRAIN = 10
-_CHUNK = 500
 
 
 def surface_features(texts: Sequence[str]) -> np.ndarray:
@@ -107,32 +99,3 @@ def _turned(features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
     values, vectors = np.linalg.eigh(products.toarray() if sparse.issparse(products) else products)
     kept = values > 1e-12 * values.max()
     return vectors[:, kept] * np.sqrt(values[kept])
-
-
-def text_vectors(texts: Sequence[str]) -> sparse.csr_matrix:
-    """Measure question x run of three to five characters within words: TF-IDF with logarithmic counts, of length 1."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    shown = [text if text.strip() else "-" for text in texts]
-    return TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True).fit_transform(shown).tocsr()
-
-
-def nearest_texts(texts: Sequence[str], k: int, groups: np.ndarray | None = None) -> np.ndarray:
-    """Find the k questions that read most like each, the nearest first, itself left out: question x k positions.
-
-    Args:
-        k: at most one less than there are texts.
-        groups: question -> group (wordings of one question), which are not near each other; None: each is its own.
-
-    >>> nearest_texts(["Who wrote Emma?", "Name a moon of Mars.", "Who wrote Dune?", "A moon of Mars?"], 1).tolist()
-    [[2], [3], [0], [1]]
-    """
-    vectors = text_vectors(texts)
-    groups = np.arange(len(texts)) if groups is None else groups
-    nearest = np.empty((len(texts), k), dtype=int)
-    for start in range(0, len(texts), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(texts)))
-        likeness = (vectors[rows] @ vectors.T).toarray()
-        likeness[groups[rows, None] == groups] = -1
-        nearest[rows] = np.argsort(-likeness, axis=1, kind="stable")[:, :k]
-    return nearest

@@ -28,8 +28,7 @@ from onedial.core.errors import InputError
 from onedial.panels.panels import nobodys_panel
 from onedial.panels.splits import EXTRACTION, FITTING, SPLITS, TEST, wordings_of
 from onedial.scale.checks.near_copies import NearCopies, near_copies
-from onedial.stats.numbers import FEWEST_TOPICS
-from onedial.stats.resampling import N_RESAMPLES, counted_once, groups_among, strata_of
+from onedial.stats.resampling import FEWEST_TOPICS, N_RESAMPLES, counted_once, groups_among, strata_of
 from onedial.verdict.criteria import choice, status
 from onedial.verdict.dial import ControlDial, Turns, dial_of_margins
 from onedial.verdict.match import match_table

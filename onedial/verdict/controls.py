@@ -16,12 +16,12 @@ A control may turn its dial the other way round: its order is then read backward
 import numpy as np
 import pandas as pd
 
-from onedial.stats.numbers import average_within_models
 from onedial.stats.roc import auc
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.criteria.nulls import signal
 from onedial.verdict.dial import Turns
+from onedial.verdict.numbers import average_within_models
 
 ORTHOGONAL = 0.2
 """A control whose cosine with the vector is at most this has nothing of it."""

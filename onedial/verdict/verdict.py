@@ -48,16 +48,8 @@ from scipy.special import ndtri
 from onedial.core.errors import InputError
 from onedial.core.plain_values import from_plain, plain
 from onedial.stats.estimate import Estimate, rank_correlation
-from onedial.stats.level import LEVEL, p_value
-from onedial.stats.numbers import (
-    FEWEST_TOPICS,
-    PanelEstimate,
-    average_within_models,
-    panel_estimate,
-    without_each_model,
-)
-from onedial.stats.power import POWER, least_z
-from onedial.stats.resampling import strata_of
+from onedial.stats.level import LEVEL, POWER, least_z, p_value
+from onedial.stats.resampling import FEWEST_TOPICS, strata_of
 from onedial.verdict.baselines.baselines import Ceiling, ceiling
 from onedial.verdict.baselines.facts import MOSTLY_BIAS, FactsResult, facts_result
 from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
@@ -68,6 +60,7 @@ from onedial.verdict.criteria.drawn import Drawn, areas, counts
 from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
+from onedial.verdict.numbers import PanelEstimate, average_within_models, panel_estimate, without_each_model
 from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 

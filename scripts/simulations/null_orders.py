@@ -8,10 +8,10 @@ from functools import partial
 import pandas as pd
 from simulated_panels import SCENARIOS, framings_of
 
-from onedial.stats.numbers import panel_estimate
 from onedial.stats.roc import auc, auc_resampled
 from onedial.stats.shares import wilson_interval
 from onedial.verdict.case import sweep_grid
+from onedial.verdict.numbers import panel_estimate
 from simulations.frame import Cell, Found, Simulation
 from simulations.verdicts import N_QUESTIONS, N_TARGETS
 

@@ -66,7 +66,7 @@ def test_yes_rates_on_the_page_are_those_of_the_stored_margins(run, html):
     table = table[(table["question_id"].map(questions["split"]) == "test") & (table["mass"] >= 0.1)]
     yes = (table["margin"] > 0).groupby(table["magnitude"])
     rates, (low, high) = yes.mean(), wilson_interval(yes.sum(), yes.count())
-    shown = re.findall(r"(\d+)% \[(\d+)%, (\d+)%\]", html)[:3]
+    shown = re.findall(r"(\d+)% \((\d+)% to (\d+)%\)", html)[:3]
     expected = [(rates[m], low[m], high[m]) for m in (0.0, rates.index.min(), rates.index.max())]
     np.testing.assert_allclose(np.array(shown, dtype=float) / 100, expected, atol=0.0051)
     dose = run.dose_response()

@@ -11,7 +11,7 @@ from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 from verdict_tables import case_of, plain_sweep, simulated
 
-from onedial.stats.numbers import PanelEstimate
+from onedial.verdict.numbers import PanelEstimate
 from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import Losses
 from onedial.verdict.prediction.placing import Prior, learn_priors, normal_scores, place, predicted

@@ -31,9 +31,8 @@ from onedial.scale.fits import Fits
 from onedial.scale.likelihood import Model
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.groups import labels_of
-from onedial.stats.level import LEVEL
+from onedial.stats.level import LEVEL, POWER, least_z
 from onedial.stats.multiple_tests import adjusted
-from onedial.stats.power import POWER, least_on_average, least_z, power_on_average
 
 FLOOR = 0.05
 """Difference of the yes rate by which a bundle must lie elsewhere to be called so, however certain it is: below it the
@@ -202,3 +201,35 @@ def _prior_of_bundles(likelihood: Floats, in_bundle: Floats, start: Floats, step
             weight = np.log(np.maximum(mass, 1e-30))
         prior[rows] = weight
     return prior
+
+
+def least_on_average(least: Any, n_tests: int = 1) -> float:
+    """The effect that is found with a power of 80% if it may be anywhere, where each place has a least effect of its
+    own; inf where none is, nan where no place was tested.
+
+    Formula: the root s of mean over places of Phi(z s / least - z + Phi^-1(.8)) = .8, z = least_z(n_tests).
+
+    >>> round(least_on_average([0.2, 0.4], 10), 2)
+    0.34
+    """
+    tested: Floats = np.asarray(least, dtype=float)
+    tested = tested[~np.isnan(tested)]
+    if not len(tested):
+        return float("nan")
+    effects = np.geomspace(tested.min(), max(tested.min(), tested[np.isfinite(tested)].max(initial=0)), 201)
+    power = [power_on_average(effect, tested, n_tests) for effect in effects]
+    return float(np.interp(POWER - 1e-9, power, effects, right=np.inf))
+
+
+def power_on_average(effect: float, least: Any, n_tests: int = 1) -> float:
+    """Compute how often this effect is found if it may be anywhere; 0 where no place was tested.
+
+    Formula: mean over places of Phi(z effect / least - z + Phi^-1(.8)), z = least_z(n_tests).
+
+    >>> round(power_on_average(0.2, [0.2, 0.2, np.nan]), 2)
+    0.8
+    """
+    tested: Floats = np.asarray(least, dtype=float)
+    tested = tested[~np.isnan(tested)]
+    needed = least_z(n_tests)
+    return float(ndtr(needed * effect / tested - needed + ndtri(POWER)).mean()) if len(tested) else 0.0

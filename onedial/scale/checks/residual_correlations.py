@@ -34,9 +34,8 @@ from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKin
 from onedial.scale.response_curves import Chances
 from onedial.scale.standard_errors import free_parameters, nuisance_scores
 from onedial.stats.arrays import Floats
-from onedial.stats.level import LEVEL
+from onedial.stats.level import LEVEL, least_z
 from onedial.stats.multiple_tests import holm
-from onedial.stats.power import least_z
 
 RESIDUAL_OF_INTEREST, FLOOR = 0.3, 0.15
 """Of hidden answers: of yes and no .2, where the literature begins to speak of local dependence, and .1, below which a

@@ -7,9 +7,8 @@ from onedial.scale.factor.nulls import Simulated
 from onedial.scale.share import WORTH_A_NAME, Share
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.arrays import number
-from onedial.stats.level import LEVEL
+from onedial.stats.level import LEVEL, POWER
 from onedial.stats.multiple_tests import p_text
-from onedial.stats.power import POWER
 
 ANY_SHAPE = "if all guess equally often and the scale has any shape"
 _FEW_SHARED = 50  # questions of a pair, whose correlation is then known to within .2 or worse

@@ -38,9 +38,9 @@ from onedial.core.notices import noticed
 from onedial.panels.splits import FITTING, TEST
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.stats.agreement import count, count_resampled, interval
-from onedial.stats.numbers import average_within_models
 from onedial.stats.texts import ridge_scores, text_features
 from onedial.verdict.case import Case
+from onedial.verdict.numbers import average_within_models
 
 BASELINE_COLUMNS = [
     "one_order",

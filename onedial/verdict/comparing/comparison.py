@@ -27,8 +27,8 @@ from onedial.core.run.configuration import flat
 from onedial.panels.panels import panel_from_long
 from onedial.stats.estimate import rank_correlation, without_zero
 from onedial.stats.level import QUANTILES_95
-from onedial.stats.numbers import model_means
 from onedial.verdict.criteria.status import JUDGED
+from onedial.verdict.numbers import model_means
 from onedial.verdict.sweep_run import SweepRun
 
 NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}

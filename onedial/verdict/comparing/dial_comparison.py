@@ -33,11 +33,11 @@ from onedial.panels.splits import FITTING, TEST
 from onedial.stats.agreement import interval
 from onedial.stats.estimate import Estimate, rank_correlation
 from onedial.stats.level import interval_95
-from onedial.stats.numbers import FEWEST_TOPICS, average_within_models
-from onedial.stats.resampling import resampled_weights
+from onedial.stats.resampling import FEWEST_TOPICS, resampled_weights
 from onedial.stats.shares import rates as yes_rates
 from onedial.verdict.case import Case
 from onedial.verdict.criteria.drawn import Drawn, areas, counts
+from onedial.verdict.numbers import average_within_models
 
 CUT = "threshold shift"
 EQUAL = 0.1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onedial.stats.agreement import count, count_permuted
-from onedial.stats.numbers import average_within_models
+from onedial.verdict.numbers import average_within_models
 
 
 def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> float:

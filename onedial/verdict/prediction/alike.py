@@ -8,7 +8,13 @@ names have nothing to do with the texts, the questions that read alike say so.
 If topics are all that is shared, told is the share of such pairs that are of one topic (.3 to .45 in three sets with
 topics); if a topic tells nothing, told is 0. Where its interval ends under MOST, topics are not all that
 is shared, unless texts that read alike are of one topic in under a quarter.
+
+Which questions read alike: by their characters in threes to fives, weighted as TF-IDF weighs words. Of the five
+nearest of each of 300 questions 29 to 45% were of its topic in three sets with topics, 6 to 17% by chance. Clusters of
+the texts held 13 to 30% of what differs between topics, and permuting within them left the p value as wrong as it was.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
@@ -16,13 +22,13 @@ from scipy import sparse
 from onedial.panels.splits import FITTING, TEST
 from onedial.stats.estimate import Estimate
 from onedial.stats.level import LEVEL, QUANTILES_95, p_value
-from onedial.stats.numbers import average_within_models
 from onedial.stats.resampling import resampled_weights, strata_of
-from onedial.stats.texts import nearest_texts
 from onedial.verdict.case import Case
+from onedial.verdict.numbers import average_within_models
 from onedial.verdict.prediction.placing import normal_scores
 
 NEAREST, MOST, N_DEALT = 5, 0.25, 199
+_CHUNK = 500
 
 
 def told_of_alike(case: Case, within: bool = False) -> Estimate:
@@ -95,3 +101,32 @@ def _used(case: Case) -> np.ndarray:
 def _nearest(case: Case, used: np.ndarray) -> np.ndarray:
     """Find question x NEAREST: places among those used."""
     return nearest_texts([case.texts[place] for place in used], NEAREST, case.groups(used))
+
+
+def text_vectors(texts: Sequence[str]) -> sparse.csr_matrix:
+    """Measure question x run of three to five characters within words: TF-IDF with logarithmic counts, of length 1."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    shown = [text if text.strip() else "-" for text in texts]
+    return TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True).fit_transform(shown).tocsr()
+
+
+def nearest_texts(texts: Sequence[str], k: int, groups: np.ndarray | None = None) -> np.ndarray:
+    """Find the k questions that read most like each, the nearest first, itself left out: question x k positions.
+
+    Args:
+        k: at most one less than there are texts.
+        groups: question -> group (wordings of one question), which are not near each other; None: each is its own.
+
+    >>> nearest_texts(["Who wrote Emma?", "Name a moon of Mars.", "Who wrote Dune?", "A moon of Mars?"], 1).tolist()
+    [[2], [3], [0], [1]]
+    """
+    vectors = text_vectors(texts)
+    groups = np.arange(len(texts)) if groups is None else groups
+    nearest = np.empty((len(texts), k), dtype=int)
+    for start in range(0, len(texts), _CHUNK):
+        rows = np.arange(start, min(start + _CHUNK, len(texts)))
+        likeness = (vectors[rows] @ vectors.T).toarray()
+        likeness[groups[rows, None] == groups] = -1
+        nearest[rows] = np.argsort(-likeness, axis=1, kind="stable")[:, :k]
+    return nearest

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onedial.stats.numbers import average_within_models
 from onedial.verdict.case import Case
+from onedial.verdict.numbers import average_within_models
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, predicted
 
 FOLDS = 5

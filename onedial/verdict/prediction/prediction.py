@@ -32,16 +32,9 @@ from onedial.show.columns import percent
 from onedial.stats.estimate import Estimate
 from onedial.stats.level import LEVEL, QUANTILES_95, interval_95
 from onedial.stats.multiple_tests import adjusted
-from onedial.stats.numbers import (
-    FEWEST_MODELS,
-    FEWEST_TOPICS,
-    PanelEstimate,
-    average_within_models,
-    model_means,
-    panel_estimate,
-)
-from onedial.stats.resampling import resampled_weights
+from onedial.stats.resampling import FEWEST_TOPICS, resampled_weights
 from onedial.verdict.case import Case
+from onedial.verdict.numbers import FEWEST_MODELS, PanelEstimate, average_within_models, model_means, panel_estimate
 from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples

@@ -16,7 +16,8 @@ from onedial.stats.agreement import interval
 from onedial.stats.estimate import NAN, Estimate
 from onedial.stats.level import QUANTILES_95
 
-FEWEST_MODELS, FEWEST_TOPICS = 5, 10
+FEWEST_MODELS = 5
+"""Under which nothing is said of models like these."""
 
 
 @dataclass(frozen=True)
