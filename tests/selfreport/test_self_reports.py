@@ -8,7 +8,8 @@ import pytest
 
 from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS, Scale
 from onedial.asking.respondents import response_from_logits
-from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, self_efficacy_items
+from onedial.panels import load_questions
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, facts_for, self_efficacy_items
 
 
 def test_the_expected_value_and_spread_of_planted_probabilities():
@@ -71,6 +72,12 @@ def test_both_numberings_of_the_scale_mean_the_same():
     report = SELF_REPORTS["self-efficacy"]
     one, other = (report.forms[form].scale for form in ("1 is low", "1 is high"))
     assert dict(zip(one.options, one.values, strict=True)) == dict(zip(other.options, other.values, strict=True))
+
+
+@pytest.mark.parametrize(("n", "n_facts"), [(1, 2), (3, 2), (4, 4), (300, 200)])
+def test_no_more_facts_are_asked_than_questions(n, n_facts):
+    """But for one question, since facts come in pairs."""
+    assert len(facts_for(load_questions("embedded")[:1] * n, 0)) == n_facts
 
 
 def test_ten_public_domain_statements_come_with_their_keys():

@@ -113,8 +113,8 @@ def test_a_projection_says_how_well_it_goes_with_its_label(model, vector):
     assert "AUROC .00 (" in vector.project(model, TEXTS, [0] * 6 + [1] * 6).says
     along = vector.project(model, TEXTS, [1] * 6 + [0] * 6).to_frame()["projection"].to_numpy()
     assert "rank correlation 1.00" in vector.project(model, TEXTS, along.tolist()).says
-    unknown = vector.project(model, TEXTS, [1] * 5 + [np.nan] + [0] * 6)
-    assert "5 of label 1 and 6 of label 0; 1 without a label" in unknown.says
+    unknown = vector.project(model, TEXTS, [1] * 5 + [np.nan] * 2 + [0] * 5)
+    assert "5 of label 1 and 5 of label 0; 2 without a label" in unknown.says
 
 
 @pytest.mark.parametrize(
