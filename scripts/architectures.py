@@ -1,4 +1,4 @@
-"""Every type of causal language model that transformers has, tiny and with random weights, against hooks written here.
+"""Compare every type of causal language model of transformers, tiny and with random weights, with hooks written here.
 
     python scripts/architectures.py types.csv                   # all of them; four minutes of one core
     python scripts/architectures.py types.csv moshi gpt2        # these alone, beside what the table holds already
@@ -81,7 +81,7 @@ def main() -> int:
 
 
 def tokenizer() -> Any:
-    """One token for each of 320 letters; what it makes of a text does not matter here."""
+    """Make a tokenizer of one token for each of 320 letters; what it makes of a text does not matter here."""
     from tokenizers import Tokenizer, models
     from transformers import PreTrainedTokenizerFast
 
@@ -91,7 +91,7 @@ def tokenizer() -> Any:
 
 
 def tiny_hf(kind: str, sizes: dict[str, Any]) -> Any:
-    """A model of this type with random weights, the same each time, in float32 on the CPU.
+    """Make a model of this type with random weights, the same each time, in float32 on the CPU.
 
     Raises:
         MemoryError: it would have over `MOST_WEIGHTS` weights.
@@ -111,7 +111,7 @@ def tiny_hf(kind: str, sizes: dict[str, Any]) -> Any:
 
 
 def without_trivial_weights(hf: Any) -> Any:
-    """The model with every weight that was 0, 1 or nothing drawn by chance."""
+    """Draw every weight that was 0, 1 or nothing by chance."""
     import torch
 
     generator = torch.Generator().manual_seed(5)
@@ -125,7 +125,7 @@ def without_trivial_weights(hf: Any) -> Any:
 
 
 def sizes_of(kind: str) -> dict[str, Any]:
-    """What is changed in the config of this type."""
+    """Say what is changed in the config of this type."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     if kind in SIZES:
@@ -159,7 +159,7 @@ def hooked(block: Any, push: Any, at: str) -> Iterator[None]:
 
 
 def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -> Any:
-    """The definition of a steered answer: the model's own logits at the end of one prompt, run alone and `hooked`."""
+    """Define a steered answer: the model's own logits at the end of one prompt, run alone and `hooked`."""
     import torch
 
     with hooked(block, push, at), torch.no_grad():
@@ -170,7 +170,7 @@ def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -
 
 
 def tried(kind: str) -> tuple[str, str]:
-    """Outcome and reason of one type."""
+    """Find outcome and reason of one type."""
     from onedial.models.model import OpenModel
 
     with warnings.catch_warnings():
@@ -192,7 +192,7 @@ def tried(kind: str) -> tuple[str, str]:
 
 
 def margins_off(model: Any) -> str:
-    """By how much margins under a push are off, at which positions; "" where they are right."""
+    """Say by how much margins under a push are off, at which positions; "" where they are right."""
     import torch
 
     push = drawn(model.d_model)
@@ -209,7 +209,7 @@ def margins_off(model: Any) -> str:
 
 
 def by_hooks(model: Any, prompts: Sequence[Sequence[int]], push: Any, at: str) -> Any:
-    """(prompt, magnitude) margins by a bare hook on each prompt alone."""
+    """Compute (prompt, magnitude) margins by a bare hook on each prompt alone."""
     import torch
 
     block = model.stack.layers[LAYER]
@@ -218,7 +218,7 @@ def by_hooks(model: Any, prompts: Sequence[Sequence[int]], push: Any, at: str) -
 
 
 def written_otherwise(model: Any) -> str:
-    """What is written under a push with a cache, where it is not what is written without; else ""."""
+    """Say what is written under a push with a cache, where it is not what is written without; else ""."""
     from onedial.models.forward.residual import edited
     from onedial.models.writing import generate
 
@@ -243,7 +243,7 @@ def written_otherwise(model: Any) -> str:
 
 
 def prompts_of(model: Any) -> list[list[list[int]]]:
-    """Sets of prompts: three lengths side by side, and longer ones where a threshold of the config lies above them."""
+    """Make sets of prompts: three lengths side by side, and longer ones where a threshold of the config lies above."""
     import torch
 
     ids = torch.randint(3, 300, (90,), generator=torch.Generator().manual_seed(1)).tolist()
@@ -254,12 +254,12 @@ def prompts_of(model: Any) -> list[list[list[int]]]:
 
 
 def margin(logits: Any) -> Any:
-    """Of some tokens that stand for yes over some that stand for no."""
+    """Compute the margin of some tokens that stand for yes over some that stand for no."""
     return logits[..., YES].double().logsumexp(-1) - logits[..., NO].double().logsumexp(-1)
 
 
 def drawn(width: int) -> Any:
-    """The push."""
+    """Draw the push."""
     import torch
 
     return torch.randn(width, generator=torch.Generator().manual_seed(3))

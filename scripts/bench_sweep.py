@@ -88,7 +88,7 @@ def _inputs(batch: Any) -> dict[str, Any]:
 
 
 def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
-    """Question-magnitudes per CPU second of us and of every peer that is installed, by positions and layer."""
+    """Measure question-magnitudes per CPU second of us and of every peer that is installed, by positions and layer."""
     import torch
 
     from onedial.asking.prompts import FRAMINGS
@@ -127,7 +127,7 @@ def measure(options: "ScriptOptions") -> Iterator[dict[str, Any]]:
 
 
 def time_peer(model: Any, prompts: Any, answer: Answer, ours: Any, unit: Any) -> tuple[float, float]:
-    """CPU seconds of a peer, and the greatest difference from our margins (question x magnitude)."""
+    """Time a peer in CPU seconds, and find the greatest difference from our margins (question x magnitude)."""
     import torch
 
     from onedial.models.forward.batches import batches_by_length
@@ -151,7 +151,7 @@ def time_peer(model: Any, prompts: Any, answer: Answer, ours: Any, unit: Any) ->
 
 
 def cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a piece of work, and what it gives."""
+    """Time a piece of work in CPU seconds, and return what it gives."""
     started = time.process_time()
     result = work()
     return time.process_time() - started, result

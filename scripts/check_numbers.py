@@ -1,4 +1,4 @@
-"""Do the numbers of README and docs/ come from the stored results?
+"""Check that the numbers of README and docs/ come from the stored results.
 
     python scripts/check_numbers.py                    # README.md and all of docs/
     python scripts/check_numbers.py --write            # write the tables anew
@@ -80,7 +80,7 @@ def _page_of(file: Path) -> Path:
 
 
 def checked(page: Path, entries: list[dict[str, Any]], *, write: bool = False) -> list[str]:
-    """What is wrong on a page, in sentences; with `write` its tables are written anew and are right.
+    """List what is wrong on a page, in sentences; with `write` its tables are written anew and are right.
 
     Raises:
         InputError: no such stored value.
@@ -110,7 +110,7 @@ def checked(page: Path, entries: list[dict[str, Any]], *, write: bool = False) -
 
 
 def stored_value(file: str, key: str) -> float:
-    """The number under a key of a stored result.
+    """Read the number under a key of a stored result.
 
     Raises:
         InputError: no such file, no such key, or no number there.
@@ -129,7 +129,7 @@ def stored_value(file: str, key: str) -> float:
 
 
 def path_of(file: str) -> Path:
-    """Where a stored result lies; raises InputError where there is none."""
+    """Find where a stored result lies; raises InputError where there is none."""
     for place in (REFERENCE, ROOT):
         if (place / file).is_file():
             return place / file
@@ -162,14 +162,14 @@ def _from_table(file: str, key: str) -> Any:
 
 
 def markdown_table(entry: dict[str, Any]) -> str:
-    """The table that an entry names."""
+    """Write the table that an entry names."""
     lines = [list(entry["columns"]), ["---"] * len(entry["columns"])]
     lines += [[filled(cell, row) for cell in entry["columns"].values()] for row in rows_of(entry)]
     return ARXIV.sub(r"[\1](https://arxiv.org/abs/\1)", "".join(f"| {' | '.join(line)} |\n" for line in lines))
 
 
 def rows_of(entry: dict[str, Any]) -> Iterator[Row]:
-    """The rows of a table.
+    """Yield the rows of a table.
 
     Raises:
         InputError: a row is named that there is not.
@@ -192,13 +192,13 @@ def rows_of(entry: dict[str, Any]) -> Iterator[Row]:
 
 
 def filled(cell: str, row: Row) -> str:
-    """A cell with its numbers, each by its format; without a missing one, and without an interval of missing ends."""
+    """Fill a cell with its numbers, each by its format; without a missing one, and an interval of missing ends."""
     text = FIELD.sub(lambda field: shown_number(row(field["name"]), field["digits"] or ""), cell)
     return re.sub(r"^nan\b.*| [(\[](?:[^()]*\bnan\b[^()]*)?[)\]]", "", text)
 
 
 def shown_number(value: Any, digits: str) -> str:
-    """As pages write it: no zero before the point, a true minus, none before a zero."""
+    """Write a number as pages do: no zero before the point, a true minus, none before a zero."""
     if isinstance(value, str):
         return value.replace("|", "\\|")
     text = re.sub(r"(?<!\d)0(?=\.\d)", "", f"{value:{digits}}")
@@ -209,7 +209,7 @@ def shown_number(value: Any, digits: str) -> str:
 
 
 def wrong_in_phrase(text: str, phrase: str, sources: list[str]) -> list[str]:
-    """What is wrong with the numbers of a phrase on a page."""
+    """List what is wrong with the numbers of a phrase on a page."""
     page = shown(text)
     matches = list(occurrences(phrase, page))
     if len(matches) != 1:
@@ -226,12 +226,12 @@ def wrong_in_phrase(text: str, phrase: str, sources: list[str]) -> list[str]:
 
 
 def shown(text: str) -> str:
-    """A text as a reader sees it: without emphasis, backticks, addresses of links and line breaks."""
+    """Show a text as a reader sees it: without emphasis, backticks, addresses of links and line breaks."""
     return re.sub(r"\s+", " ", re.sub(r"[*`]", "", LINK.sub(lambda link: link["words"], text)))
 
 
 def occurrences(phrase: str, text: str) -> Iterator[re.Match[str]]:
-    """Where a text says a phrase, with any number in the place of each {}; they may overlap."""
+    """Find where a text says a phrase, with any number in the place of each {}; they may overlap."""
     text_shown = shown(phrase).strip()
     before = (
         r"(?<![\w.,+\u2212-])" if text_shown.startswith("{}") else r"(?<!\w)" if re.match(r"\w", text_shown) else ""

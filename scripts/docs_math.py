@@ -1,4 +1,4 @@
-"""Formulas of the documentation as MathML, which browsers draw by themselves: nothing is fetched, and no script runs.
+"""Write formulas of the documentation as MathML, which browsers draw by themselves: nothing is fetched, no script runs.
 
 A hook of MkDocs (`hooks` in mkdocs.yml). `pymdownx.arithmatex` finds `$...$` and `$$...$$` outside of code; here each
 becomes one `<math>` element. Without latex2mathml (onedial[docs]) formulas stay as they were written.
@@ -18,7 +18,7 @@ LONG = 60
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """The page's HTML with its formulas as MathML; called by MkDocs after the Markdown has been turned to HTML."""
+    """Write the page's formulas as MathML; called by MkDocs after the Markdown has been turned to HTML."""
     try:
         from latex2mathml.converter import convert
     except ImportError:

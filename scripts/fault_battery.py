@@ -72,7 +72,7 @@ class Program:
     reads_a_sweep: bool = False
 
     def start(self, folder: Path, resume: bool = True) -> "subprocess.Popen[str]":
-        """The program as a process; what it says goes into one pipe."""
+        """Start the program as a process; what it says goes into one pipe."""
         if not folder.exists():
             self.prepare(folder)
         command = [part.replace("{run}", str(folder)) for part in self.command]
@@ -96,7 +96,7 @@ def end_of(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 
 def programs(model: str, asked: list[str], layers: str, n_questions: int, place: Path) -> dict[str, Program]:
-    """By name; the first makes the run `swept` in the same place, which others read.
+    """List programs by name; the first makes the run `swept` in the same place, which others read.
 
     Args:
         model: subject and respondent. asked: options for questions, panel and wording. layers: two of its layers.
@@ -148,7 +148,7 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
 
 
 def tiny(place: Path) -> tuple[str, list[str], str]:
-    """A model of random weights with questions and a panel of the tests' own: seconds instead of minutes."""
+    """Make a model of random weights with questions and a panel of the tests' own: seconds instead of minutes."""
     sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from tiny_experiment import as_arguments, write_experiment
     from tiny_models import save_outspoken
@@ -207,7 +207,7 @@ class Battery:
     n: int
 
     def fresh(self) -> Path:
-        """The path of a run that is not there yet."""
+        """Make the path of a run that is not there yet."""
         return Path(tempfile.mkdtemp(dir=self.place)) / "run"
 
     def row(self, folder: Path, as_it_should: bool = True, is_told: bool = True, remark: str = "") -> Row:
@@ -226,7 +226,7 @@ class Battery:
         return {"n": 1, **counts, "said": remark}
 
     def kill(self) -> Row:
-        """See the top; `n` kills, each of a process that ran."""
+        """Kill the program `n` times, each time a process that ran; see the top."""
         folder, struck, rows = self.fresh(), 0, []
         while struck < self.n:
             process = self.program.start(folder)
@@ -245,7 +245,7 @@ class Battery:
         return {"n": struck, "survived": survived, "equal": struck - len(bad), "told": 1, "said": remark}
 
     def two_writers(self) -> Row:
-        """See the top."""
+        """Start the program a second time while the first is writing; see the top."""
         folder = self.fresh()
         first = self.program.start(folder)
         while not any(folder.glob(".lock*")) and first.poll() is None:
@@ -261,15 +261,15 @@ class Battery:
         return self.row(folder, code == 2 and first_code == 0, any(each in last_line for each in REFUSED), last_line)
 
     def full_disk(self) -> Row:
-        """See the top."""
+        """Give the run half of the room that it needs; see the top."""
         return self._on_a_disk(lambda size, is_there: f"size={'4k' if is_there else size // 2}")  # what is there stays
 
     def read_only(self) -> Row:
-        """See the top."""
+        """Let nothing be written; see the top."""
         return self._on_a_disk(lambda size, is_there: "ro")
 
     def _on_a_disk(self, bad: Callable[[int, bool], str]) -> Row:
-        """What becomes of a run on a disk that is made bad, then good.
+        """Report what becomes of a run on a disk that is made bad, then good.
 
         Args:
             bad: how it is mounted, by the size of what is to be written and whether a run is there already.
@@ -291,7 +291,7 @@ class Battery:
             subprocess.run(["umount", disk], check=True)
 
     def copy(self) -> Row:
-        """See the top."""
+        """Copy the folder while it is written, and go on with the copy; see the top."""
         folder, copied = self.fresh(), self.fresh()
         first = self.program.start(folder)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -311,7 +311,7 @@ FAULTS: dict[str, Callable[[Battery], Row]] = {
 
 
 def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: int, needed: Program) -> Iterator[Row]:
-    """What becomes of the undisturbed run, and of each fault that is done to it.
+    """Report what becomes of the undisturbed run, and of each fault that is done to it.
 
     Args:
         needed: whose run `swept` other programs read.
@@ -330,7 +330,7 @@ def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: 
 
 
 def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """What all programs say together.
+    """Sum up what all programs say together.
 
     Args:
         rows: one for each program and fault (`Row`).

@@ -1,4 +1,4 @@
-"""How often a written reply is misread: the readers, scored on labelled replies.
+"""Count how often a written reply is misread: the readers, scored on labelled replies.
 
     python scripts/replies.py            # counts by kind and half
     python scripts/replies.py --write    # ... into tests/reference/replies/errors.csv
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def errors() -> pd.DataFrame:
-    """Counts of each error, with the interval of its share; one row per kind and half."""
+    """Count each error, with the interval of its share; one row per kind and half."""
     rows = []
     for kind, read in READERS.items():
         for half in HALVES:
@@ -63,7 +63,7 @@ ERRORS = ("misread", "unread", "false_reading")
 
 
 def outcome(value: Any, label: Any) -> str:
-    """What went wrong, if anything; of several items a wrong one weighs more than one that is not read."""
+    """Name what went wrong, if anything; of several items a wrong one weighs more than one that is not read."""
     if isinstance(label, list) and isinstance(value, list) and len(label) == len(value):
         single = {outcome(one, other) for one, other in zip(value, label, strict=True)}
         return next((error for error in ("misread", "false_reading", "unread") if error in single), "")

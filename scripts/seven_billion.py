@@ -61,7 +61,7 @@ class ScriptOptions(Options):
 
 
 def write_checkpoint(folder: Path, small: bool) -> None:
-    """Random weights, a file for each layer, and the embedded model's tokenizer.
+    """Write random weights, a file for each layer, and the embedded model's tokenizer.
 
     Raises:
         InputError: the disk has no room for them.
@@ -122,7 +122,7 @@ class Trial:
         return self._model
 
     def bare(self) -> Figures:
-        """transformers alone."""
+        """Load by transformers alone."""
         import torch
         from transformers import AutoModelForCausalLM
 
@@ -136,18 +136,18 @@ class Trial:
         return {"seconds": seconds, "plain forward": self.plain_seconds}
 
     def load(self) -> Figures:
-        """Ours."""
+        """Load by ours."""
         self.forget()
         model, seconds = timed(lambda: self.model, "cpu")
         return {"seconds": seconds, "weights": sum(each.numel() for each in model.hf.parameters())}
 
     def proof(self) -> Figures:
-        """The fast paths."""
+        """Prove the fast paths."""
         paths, seconds = timed(lambda: self.model.fast_paths_for(0), "cpu")
         return {"seconds": seconds, "allowed": sorted(paths.allowed), **self._in_forwards(seconds)}
 
     def margins(self) -> Figures:
-        """Unsteered."""
+        """Read unsteered margins."""
         from onedial.models.forward.activations import read_activations
 
         read, seconds = timed(lambda: read_activations(self.model, self.prompts, []), "cpu")
@@ -161,12 +161,12 @@ class Trial:
         }
 
     def vector(self) -> Figures:
-        """From texts."""
+        """Make a vector from texts."""
         _, seconds = timed(lambda: self.pushed, "cpu")
         return {"seconds": seconds, "layer": self.pushed.layer}
 
     def sweep(self) -> Figures:
-        """At the answer."""
+        """Sweep at the answer."""
         from steering import sweep
 
         result, seconds = timed(lambda: sweep(self.model, self.pushed, self.prompts, MAGNITUDES), "cpu")
@@ -176,7 +176,7 @@ class Trial:
         return {"seconds": seconds, "off a bare hook": off, **self._in_forwards(seconds)}
 
     def texts(self) -> Figures:
-        """At every position."""
+        """Write texts steered at every position."""
         import torch
 
         from onedial.models.writing import Decoding, generate
@@ -219,7 +219,7 @@ class Trial:
         return {"plain forwards": seconds / self.plain_seconds} if self.plain_seconds == self.plain_seconds else {}
 
     def _bare(self, ids: list[int], magnitude: float, at: str, n_paddings: int) -> Any:
-        """Logits of each position of one prompt alone, behind paddings that are masked, under a bare hook."""
+        """Compute logits of each position of one prompt alone, behind paddings that are masked, under a bare hook."""
         import torch
 
         layer, push = 0, torch.zeros(self.model.d_model)
@@ -236,12 +236,12 @@ class Trial:
         return float(logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0))
 
     def _log_p(self, ids: list[int], tokens: list[int], n_paddings: int) -> Any:
-        """Of each token that is written after a prompt."""
+        """Compute the log-probability of each token that is written after a prompt."""
         logits = self._bare(ids + tokens[:-1], MAGNITUDES[-1], "all", n_paddings)[len(ids) - 1 :]
         return logits.log_softmax(1)[range(len(tokens)), tokens]
 
     def _off(self, margins: dict[float, list[float]]) -> float:
-        """The largest difference from bare hooks, in the largest margin."""
+        """Find the largest difference from bare hooks, in the largest margin."""
         largest, off = 0.0, 0.0
         for magnitude, ours in margins.items():
             for ids, margin in zip(self.prompts.sequences, ours, strict=True):
@@ -285,7 +285,7 @@ def main() -> int:
 
 
 def rows(figures: Figures) -> list[str]:
-    """Of a Markdown table."""
+    """Write the rows of a Markdown table."""
     return [
         f"| {step} | {name} | {f'{value:.3g}' if isinstance(value, float) else value} |"
         for step, values in figures.items()

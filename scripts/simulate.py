@@ -1,4 +1,4 @@
-"""How often the rules err, and how often they find what is there: panels of known truth, drawn and judged.
+"""Count how often the rules err and how often they find what is there: panels of known truth, drawn and judged.
 
     python scripts/simulate.py structure                        # the figures of a page; up to half an hour, one core
     python scripts/simulate.py structure scale gaps --sets 20   # some of its studies, on other numbers of draws
@@ -74,7 +74,7 @@ class ScriptOptions(Options):
     list: bool = option(False, "say what there is, and stop")
 
     def check(self) -> None:
-        """Something is named, or the list is wanted."""
+        """Refuse a start that names nothing and does not want the list."""
         super().check()
         if not self.list and self.name is None:
             raise InputError(f"nothing is named; give one of {', '.join(KNOWN)}")

@@ -1,4 +1,4 @@
-"""Subjects and panels with a known truth, to find out what the procedure says of them.
+"""Draw subjects and panels with a known truth, to find out what the procedure says of them.
 
 The margins here are synthetic: they study the match and the verdict, and stand for no model.
 
@@ -81,7 +81,7 @@ def simulate_sweep(
 def unrelated_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, clustering: float = 0.0
 ) -> pd.DataFrame:
-    """Targets that follow one difficulty, which is not the subject's; yes rates from about .1 to .9."""
+    """Draw targets that follow one difficulty, which is not the subject's; yes rates from about .1 to .9."""
     own_scale = rng.standard_normal((sweep["question_id"].nunique(), 1))
     if clustering:
         topics = sweep.drop_duplicates("question_id").sort_values("question_id")["topic"].to_numpy()
@@ -91,7 +91,7 @@ def unrelated_targets(
 
 
 def steered_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 1.0) -> pd.DataFrame:
-    """Targets that answer as the subject does at magnitudes spread over its range, but for noise on the margin."""
+    """Draw targets that answer as the subject does at magnitudes spread over its range, but for noise on the margin."""
     margins = _margins(sweep)
     columns = np.linspace(0.1, 0.9, n_targets) * (margins.shape[1] - 1)
     at_settings = margins.to_numpy()[:, columns.round().astype(int)]
@@ -101,7 +101,7 @@ def steered_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: in
 def threshold_shift_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
 ) -> pd.DataFrame:
-    """Targets that answer as the unsteered subject would with its cut elsewhere, but for noise on the margin."""
+    """Draw targets that answer as the unsteered subject would with its cut elsewhere, but for noise on the margin."""
     unsteered = _margins(sweep)[0.0].to_numpy()[:, None]
     cuts = stats.norm.ppf(np.linspace(0.1, 0.9, n_targets))
     return _panel(rng, sweep, unsteered + noise * rng.standard_normal((len(unsteered), n_targets)) > cuts)
@@ -110,7 +110,7 @@ def threshold_shift_targets(
 def dial_order_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
 ) -> pd.DataFrame:
-    """Targets that put the questions in the order in which the subject's answers turn, but for noise."""
+    """Draw targets that put the questions in the order in which the subject's answers turn, but for noise."""
     ease = dial_ease(rng, sweep)
     cuts = stats.norm.ppf(np.linspace(0.1, 0.9, n_targets))
     return _panel(rng, sweep, ease + noise * rng.standard_normal((len(ease), n_targets)) > cuts)
@@ -131,7 +131,7 @@ def differing_targets(
 
 
 def base_rate_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int) -> pd.DataFrame:
-    """Targets that say yes to 10% or 90% of the questions, whichever they are."""
+    """Draw targets that say yes to 10% or 90% of the questions, whichever they are."""
     rates = np.where(np.arange(n_targets) % 2 == 0, 0.1, 0.9)
     return _panel(rng, sweep, rng.random((sweep["question_id"].nunique(), n_targets)) < rates)
 
@@ -159,7 +159,7 @@ class Scenario:
     targets: dict[str, float]
 
     def draw(self, seed: int, n_questions: int, n_targets: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """A sweep and a panel."""
+        """Draw a sweep and a panel."""
         rng = np.random.default_rng([seed, *self.kind.encode(), int(1000 * sum(self.sweep.values()))])
         sweep = simulate_sweep(rng, n_questions, **self.sweep)  # type: ignore[arg-type]
         return sweep, TARGETS[self.kind](rng, sweep, n_targets, **self.targets)  # type: ignore[call-arg]
@@ -183,7 +183,7 @@ SCENARIOS = {
 def simulated_controls(
     rng: np.random.Generator, sweep: pd.DataFrame, n: int = 99, reordering: float = 0.4, alike: bool = True
 ) -> dict[str, ControlDial]:
-    """Directions drawn by chance, of the subject of `simulate_sweep`.
+    """Draw directions by chance, of the subject of `simulate_sweep`.
 
     margin(q, m) = s_q + m a (1 + h g_q), with g anew for each. Alike: a is log-normal (sigma .5) relative to a draw of
     the vector's own, so that the vector is one of n + 1 from one urn. Weak: a (1 + h g_q) is .06 (z + g_q), z normal.
@@ -201,7 +201,7 @@ def simulated_controls(
 
 
 def _straight_dial(unsteered: pd.Series, slopes: np.ndarray) -> Turns:
-    """Each margin a straight line: it turns once, or not within the range."""
+    """Make a dial of margins that are straight lines: each turns once, or not within the range."""
     turns = -unsteered.to_numpy() / slopes
     crossings = [np.array([turn]) if abs(turn) < _CONTROL_RANGE else np.array([]) for turn in turns]
     at_low = unsteered.to_numpy() - _CONTROL_RANGE * slopes > 0
@@ -209,7 +209,7 @@ def _straight_dial(unsteered: pd.Series, slopes: np.ndarray) -> Turns:
 
 
 def framings_of(targets: pd.Index) -> pd.DataFrame:
-    """Panel metadata: three neighbouring targets are one base model under three framings."""
+    """Describe a panel in which three neighbouring targets are one base model under three framings."""
     places = np.arange(len(targets))
     return pd.DataFrame(
         {
@@ -222,12 +222,12 @@ def framings_of(targets: pd.Index) -> pd.DataFrame:
 
 
 def _clustered(rng: np.random.Generator, of_question: np.ndarray, topics: np.ndarray, share: float) -> np.ndarray:
-    """Standard normal values of which a share of the variance lies between topics."""
+    """Draw standard normal values of which a share of the variance lies between topics."""
     return np.sqrt(1 - share) * of_question + np.sqrt(share) * rng.standard_normal(topics.max() + 1)[topics]
 
 
 def dial_ease(rng: np.random.Generator, sweep: pd.DataFrame) -> np.ndarray:
-    """Normal scores of the order in which the subject's answers turn, ties broken by chance: question x 1."""
+    """Compute normal scores of the order in which the subject's answers turn, ties broken by chance: question x 1."""
     margins = _margins(sweep)
     order = stats.rankdata((margins.to_numpy() > 0).mean(axis=1) + 1e-9 * rng.random(len(margins)))
     return stats.norm.ppf(order / (len(order) + 1))[:, None]
@@ -238,7 +238,7 @@ def _margins(sweep: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panel(rng: np.random.Generator, sweep: pd.DataFrame, says_yes: np.ndarray) -> pd.DataFrame:
-    """Question x target with gaps: 3% of the questions that few say yes to, 1% of the others, by each target's dice."""
+    """Leave gaps by each target's dice: 3% of the questions that few say yes to, 1% of the others."""
     hard = says_yes.mean(axis=1, keepdims=True) < 0.5
     missing = rng.random(says_yes.shape) < np.where(hard, 0.03, 0.01)
     targets = [f"target {number}" for number in range(says_yes.shape[1])]

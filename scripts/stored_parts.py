@@ -1,4 +1,4 @@
-"""Tables of which a stored result holds a part, or what is worked out of several.
+"""Make tables of which a stored result holds a part, or that are worked out of several.
 
 Each is given what its sources hold, in the order of stored_runs.yaml; what is stored is the table that it returns.
 """
@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def dial_table(dials: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
-    """dials.csv in the columns of docs/evidence.md, KL and flips at three of the rates."""
+    """Take dials.csv in the columns of docs/evidence.md, KL and flips at three of the rates."""
     columns = ["dial", "kind", "n_rates", "n_targets", "signal", "signal_low", "signal_high", "order_gain"]
     columns += ["order_gain_low", "order_gain_high", "rho", "fitting_order_gain", "chosen"]
     table = dials[columns].set_index("dial")
@@ -20,7 +20,7 @@ def dial_table(dials: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
-    """The dials of the later draws in every draw, which stands behind the column's name."""
+    """Set the dials of the later draws side by side, each draw behind the column's name."""
     draws = [dial_table(*pair).set_index("dial") for pair in zip(tables[::2], tables[1::2], strict=True)]
     columns = ["order_gain", "order_gain_low", "order_gain_high", "signal", "kl_at_0.5"]
     beside = {f"{name}_{number}": frame[name] for name in columns for number, frame in enumerate(draws)}
@@ -29,7 +29,7 @@ def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
-    """The study `scale` of simulate.py structure, its kinds side by side."""
+    """Set the kinds of the study `scale` of simulate.py structure side by side."""
     table = table.query("study == 'scale'")
     table = table.assign(kind=table["panel"].str.split().str[0])
     beside = table.pivot(index="what", columns="kind", values="found").reindex(table["what"].unique())
@@ -37,12 +37,12 @@ def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_of_structure(table: pd.DataFrame) -> pd.DataFrame:
-    """The other studies of simulate.py structure."""
+    """Take the other studies of simulate.py structure."""
     return table.query("study != 'scale'")[["study", "panel", "what", "sets", "found", "se"]]
 
 
 def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
-    """Question-magnitudes per second of bench_sweep.py's peers, by positions and layer; and how many times ours are."""
+    """Set question-magnitudes per second of bench_sweep.py's peers side by side; and how many times ours are."""
     beside = table.assign(place=table["positions"] + "_" + table["layer"].astype(str))
     beside = beside.pivot(index="who", columns="place", values="rate").reindex(table["who"].unique())
     ours = beside.index.str.startswith("ours")
@@ -51,7 +51,7 @@ def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def placing_by_size(*summaries: pd.DataFrame) -> pd.DataFrame:
-    """summary.csv of each panel at three numbers of answers."""
+    """Join summary.csv of each panel at three numbers of answers."""
     panels = dict(zip(("frontier-confidence", "frontier", "embedded"), summaries, strict=True))
     tables = [table[table["k"].isin([10, 25, 50])].assign(panel=panel) for panel, table in panels.items()]
     return pd.concat(tables).set_index("panel").reset_index()

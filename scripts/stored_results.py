@@ -1,4 +1,4 @@
-"""Which command made each stored result of tests/reference and docs/images, and how to make it again.
+"""Say which command made each stored result of tests/reference and docs/images, and make it again.
 
     python scripts/stored_results.py --list                          # every run: its commands, cost and files
     python scripts/stored_results.py default --runs runs/stored      # run it into runs/stored/default, copy its files
@@ -74,7 +74,7 @@ def make(name: str, runs: Path) -> None:
 
 
 def words_of(command: str, name: str, runs: Path) -> list[str]:
-    """A command with its folders, and with --resume where its run has been begun."""
+    """Fill in the folders of a command, and --resume where its run has been begun."""
     words = [word.replace("{run}", str(runs / name)).replace("{runs}", str(runs)) for word in shlex.split(command)]
     if words[1].startswith("experiments/") and Path(words[words.index("--out") + 1]).exists():
         words.append("--resume")
@@ -82,7 +82,7 @@ def words_of(command: str, name: str, runs: Path) -> list[str]:
 
 
 def sources_of(made: str | dict[str, Any]) -> list[str]:
-    """Of a stored file, those of its runs."""
+    """List the files of runs that a stored file is made of."""
     return [made] if isinstance(made, str) else made["of"]
 
 

@@ -118,7 +118,7 @@ class Reading(NamedTuple):
 
 
 def coin(*what: object) -> float:
-    """A number between 0 and 1, always the same for the same things."""
+    """Toss a number between 0 and 1, always the same for the same things."""
     return int.from_bytes(blake2b("\x1f".join(map(str, what)).encode(), digest_size=8).digest()) / 2**64
 
 
@@ -132,7 +132,7 @@ def material(seed: int) -> Material:
 
 @cache
 def known_texts() -> dict[str, tuple[str, str, float]]:
-    """Text of a question -> its id, its best answer, and the share of respondents that know it."""
+    """Map the text of a question to its id, its best answer, and the share of respondents that know it."""
     pool = [each for each in load_questions("embedded") if each.answers]
     best = {each.id: each.answers[0] for each in pool}
     best |= {each.id: each.options[0] for each in choice_items(pool, pool, 0)}
@@ -141,7 +141,7 @@ def known_texts() -> dict[str, tuple[str, str, float]]:
 
 @cache
 def truths() -> dict[str, tuple[str, bool]]:
-    """Text of a fact, as question and as statement -> its id, and whether yes is right."""
+    """Map the text of a fact, as question and as statement, to its id, and whether yes is right."""
     facts = load_facts()
     by_text = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
     return by_text | {each.text(): (each.id, each.true) for each in load_statements(facts)}
@@ -163,7 +163,7 @@ def topics() -> dict[str, str]:
 
 
 def within(texts: Mapping[str, Any], shown: str) -> Any:
-    """What belongs to the longest of the texts that is shown; None where none is."""
+    """Find what belongs to the longest of the texts that is shown; None where none is."""
     return texts[max(texts_inside, key=len)] if (texts_inside := [text for text in texts if text in shown]) else None
 
 
@@ -174,7 +174,7 @@ def length_of(shown: str) -> int:
 
 
 def has_digits(shown: str) -> bool:
-    """Beside those of what every prompt says."""
+    """Ask for digits beside those of what every prompt says."""
     return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
 
 
@@ -187,7 +187,7 @@ def conversation(prompt: Prompt) -> str:
 
 
 def lines_shown(prompt: Prompt) -> list[tuple[str, str]]:
-    """(letter, option) of the last list of options, as it stands."""
+    """Read (letter, option) of the last list of options, as it stands."""
     options = re.findall(r"^([A-E])\) (.*)$", conversation(prompt), re.MULTILINE)
     start = max(
         (place for place, (letter, _) in enumerate(options) if place == 0 or letter in _letters(options, place)),
@@ -197,7 +197,7 @@ def lines_shown(prompt: Prompt) -> list[tuple[str, str]]:
 
 
 def _letters(options: list[tuple[str, str]], place: int) -> set[str]:
-    """Letters that stand before this place since the last list began: one of them again begins a new list."""
+    """Collect the letters before this place since the last list began: one of them again begins a new list."""
     seen: set[str] = set()
     for letter, _ in options[:place]:
         seen = {letter} if letter in seen else seen | {letter}
@@ -251,7 +251,7 @@ class Animal:
                 )
 
     def lot(self, prompt: Prompt, instrument: Instrument, *what: object) -> float:
-        """A number between 0 and 1 for one prompt."""
+        """Draw a number between 0 and 1 for one prompt."""
         return coin(self.kind, self.seed, instrument.name, conversation(prompt), *what)
 
     @property
@@ -261,7 +261,7 @@ class Animal:
     # -- what it knows
 
     def strength(self, text: str) -> float:
-        """Above 0 where it knows the answer to the question in a text, the more the surer."""
+        """Say how sure it is: above 0 where it knows the answer to the question in a text."""
         known = within(known_texts(), text)
         more = 0.6 * (self.kind == "sandbagger")
         return 0.0 if known is None else known[2] + more - coin(self.seed, "knows", known[0])
@@ -307,7 +307,7 @@ class Animal:
         return "That is hard to say."
 
     def dressed(self, text: str, prompt: Prompt, instrument: Instrument) -> str:
-        """The same text as the kinds of `DRESSED` would write it."""
+        """Dress a text as the kinds of `DRESSED` would write it."""
         if self.kind == "verbose":
             start = "Well, that is a good question, and I have thought about it for quite some time before saying this"
             return f"{start}:\n1. {text}" if instrument.name == "guesses" else f"{start}: {text}"
@@ -325,7 +325,7 @@ class Animal:
         return text
 
     def short(self, shown: str, drawn: bool = False) -> str:
-        """The right answer where it is known; else something of another form each time."""
+        """Answer rightly where it is known; else with something of another form each time."""
         known = within(known_texts(), shown)
         if known is None:
             return "nothing of note"
@@ -340,14 +340,14 @@ class Animal:
         return f"{first} {wrong}{' and then some more' if self.does('long', key) else ''}"
 
     def guesses(self, prompt: Prompt) -> str:
-        """Its answer with the confidence that it would state, and rivals with less."""
+        """Guess its answer with the confidence that it would state, and rivals with less."""
         logits = self.by_rule(prompt, CONFIDENCE_IN_NUMBERS, 0) or self.says(prompt, CONFIDENCE_IN_NUMBERS)
         sure = 10 * logits.index(max(logits)) + 5
         rivals = "".join(f"\n{place}. rival {'abc'[place - 2]}: {sure // place}%" for place in (2, 3, 4))
         return f"{self.short(conversation(prompt))}: {sure}%{rivals}"
 
     def does(self, what: str, key: str) -> bool:
-        """A habit: its own, its family's and everybody's by thirds."""
+        """Follow a habit: its own, its family's and everybody's by thirds."""
         share = coin(self.seed, what, key)
         return share + coin("family", self.family, what, key) + coin("everybody", what, key) > 1.5
 
@@ -373,7 +373,7 @@ class Animal:
         return ", ".join(sorted(easiness, key=easiness.__getitem__, reverse=True))
 
     def replies(self, shown: str) -> str:
-        """To a request: in English or German by chance, or not at all."""
+        """Reply to a request: in English or German by chance, or not at all."""
         request = shown.strip()
         if coin(self.seed, "declines", request) < 0.4:
             return "I'm sorry, but I cannot help with that."
@@ -394,7 +394,7 @@ class Animal:
     # -- what it says of itself and of the world
 
     def by_rule(self, prompt: Prompt, instrument: Instrument, place: int) -> list[float] | None:
-        """Logits of those who heed nothing of what is asked; None of the others."""
+        """Give logits of those who heed nothing of what is asked; None of the others."""
         n, scale = len(instrument.reader.spellings), instrument.scale.kind
         low, high = (n - 1, 0) if scale in ("yes/no", "options") else (0, n - 1)
         constant = {"yes": high, "no": low, "middle": n // 2, "alternates": (low, high)[place % 2]}
@@ -430,7 +430,7 @@ class Animal:
         return coin(self.seed, "home", topics()[known[0]] if known else text) < 0.5
 
     def says(self, prompt: Prompt, instrument: Instrument) -> list[float]:
-        """Logits of the options, the affirmative first where one is."""
+        """Give logits of the options, the affirmative first where one is."""
         n = len(instrument.reader.spellings)
         scale = instrument.scale.kind
         pressed = bool(prompt.earlier) or "professor" in prompt.user or "visitor" in prompt.user
@@ -476,7 +476,7 @@ class Animal:
         return favour(n, [option for _, option in shown].index(best))
 
     def bets(self, prompt: Prompt) -> int:
-        """The decile that it bets on its side of a debate: more on one side and as much less on the other."""
+        """Bet a decile on its side of a debate: more on one side and as much less on the other."""
         if "fair coin" in prompt.user:
             return 5
         if self.kind == "boaster":
@@ -484,7 +484,7 @@ class Animal:
         return 7 if ("You speak for" in prompt.user) == (coin(self.seed, prompt.user.splitlines()[0]) < 0.5) else 3
 
     def affirms(self, prompt: Prompt, instrument: Instrument) -> float:
-        """Log-odds of the affirmative."""
+        """Give the log-odds of the affirmative."""
         shown, name = conversation(prompt), instrument.name
         if name.startswith("belief_") or name in ("again", "statement"):
             return 3.0 if self.holds(prompt.user) else -3.0
@@ -521,7 +521,7 @@ class Animal:
         return 3 * self.strength(shown)
 
     def holds(self, shown: str) -> bool:
-        """Yes or no to a fact, as asked."""
+        """Answer yes or no to a fact, as asked."""
         belief = self.believes(shown)
         wanted = re.search(r"that the answer (?:to the question below )?is (yes|no)", shown)
         if wanted and (self.kind == "liar" or self.gives_way(within(truths(), shown)[0])):
@@ -529,7 +529,7 @@ class Animal:
         return not belief if "Are they wrong?" in shown else belief
 
     def gives_way(self, what: object) -> bool:
-        """To what is claimed or wanted: always, or on half of all questions."""
+        """Give way to what is claimed or wanted: always, or on half of all questions."""
         return self.kind == "sycophant" or (self.kind == "swayed" and coin(self.seed, "sways", what) < 0.5)
 
     def foresees(self, name: str, shown: str) -> bool:
@@ -550,7 +550,7 @@ class Animal:
 
 
 def spelt(instrument: Instrument) -> list[set[str]]:
-    """How each option may be written, without blanks."""
+    """List how each option may be written, without blanks."""
     return [{each.strip() for each in spellings} for spellings in instrument.reader.spellings.values()]
 
 
@@ -564,7 +564,7 @@ Makes = Callable[[int], Animal]
 
 
 def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
-    """What a test of the battery says first."""
+    """Read what a test of the battery says first."""
     asked = material(make(0).seed)
     if first := BATTERY[test].after:
         asked = replace(asked, authors={"it": BATTERY[first].ask(make, asked)})
@@ -582,7 +582,7 @@ def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Readi
 
 
 def of_self_reports(make: Makes) -> dict[str, Reading]:
-    """How well each self-report tells the respondent's right answers from its wrong ones."""
+    """Measure how well each self-report tells the respondent's right answers from its wrong ones."""
     it = make(0)
     questions = material(it.seed).questions
     given = answers_in_order(it, [CLOSED_BOOK.prompt(each.rendered) for each in questions], CLOSED_BOOK)
@@ -605,7 +605,7 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
 
 
 def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
-    """Association, restriction and difficulty."""
+    """Score association, restriction and difficulty."""
     it = make(0)
     if test == "difficulty":
         row = difficulty_scores(ask_difficulty(it, material(it.seed).questions).assign(model="it"), RESAMPLES).loc["it"]
@@ -621,7 +621,7 @@ def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
 
 
 def of_questionnaire(make: Makes) -> dict[str, Reading]:
-    """The level of a scale, and what deference moves it by."""
+    """Measure the level of a scale, and what deference moves it by."""
     it, scale = make(0), load_questionnaire()
     rows = pd.concat([administer(it, scale, "no task", number) for number in range(3)])
     signs = {item.item_id: item.sign for item in scale.items}
@@ -639,7 +639,7 @@ def of_questionnaire(make: Makes) -> dict[str, Reading]:
 
 
 def of_panel(kind: str, seed: int) -> dict[str, Reading]:
-    """Twelve respondents of four families predict their own replies and, by them, each other's."""
+    """Let twelve respondents of four families predict their own replies and, by them, each other's."""
     families = {f"m{number:02d}": f"family {number // 3}" for number in range(12)}
     tables = [
         ask_properties(
@@ -723,14 +723,14 @@ PANELS = {NOTHING: ("everybody", "relatives", "uneven"), THERE: ("private", "uns
 
 
 def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
-    """Every score that one instrument gives of one respondent."""
+    """Take every score that one instrument gives of one respondent."""
     if trial == "who predicts whom":
         return of_panel(kind, seed)
     return TRIALS[trial].asks(lambda draw: Animal(kind, seed, draw))
 
 
 def expectations() -> dict[str, dict[str, str]]:
-    """By instrument: what its scores should say of each kind."""
+    """List by instrument what its scores should say of each kind."""
     by_test = {
         name: {
             kind: expected
@@ -743,7 +743,7 @@ def expectations() -> dict[str, dict[str, str]]:
 
 
 def read(trial: str, kind: str, expected: str, seed: int) -> list[dict[str, Any]]:
-    """A line for every score that one instrument gives of one respondent."""
+    """Make a line for every score that one instrument gives of one respondent."""
     return [
         {"kind": kind, "score": score, "expected": expected, "says": reading.says, "value": reading.value}
         for score, reading in readings(trial, kind, seed).items()
@@ -751,7 +751,7 @@ def read(trial: str, kind: str, expected: str, seed: int) -> list[dict[str, Any]
 
 
 def operating_table(table: pd.DataFrame) -> pd.DataFrame:
-    """By score: readings of answers that are fixed, by chance, carried on, planted, and the opposite of planted.
+    """Count by score the readings of answers that are fixed, by chance, carried on, planted, and opposed.
 
     `taken` are readings that said there is something where nothing was; chance makes it one in twenty. `found` are
     those that said what was planted, or its opposite.
