@@ -64,6 +64,7 @@ def test_json_stays_text_inside_a_script():
     text = script_json(HOSTILE)
     assert not set(text) & {"<", ">", "&", "\u2028", "\u2029"}
     assert json.loads(text) == HOSTILE
+    assert script_json("día 日") == '"día 日"'  # a character each, so that a page in any script holds as much
 
 
 def test_the_explorer_holds_the_answers_of_subject_and_targets(run, tables, grid):
