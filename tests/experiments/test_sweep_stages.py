@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from tiny_experiment import STEER_SWEEP, as_arguments
 
 from onedial.asking.sweep_tables import AS_ASKED, DRAWN_ROLES, REVERSED_WORDING
 from onedial.report.report import contents_of
-from onedial.studies.sweep.causes import layers_above
+from onedial.studies.sweep.causes import OWN_MARGIN, PANEL, labels_to_read, layers_above
 from onedial.verdict.sweep_run import SweepRun
 from steering.causes import INTERCHANGE_COLUMNS, MEDIATION_COLUMNS
 from steering.dials.dials import SURENESS
@@ -128,3 +129,16 @@ def test_broken_off_among_its_texts_it_ends_with_the_same_ones(unreported, run, 
     assert ended.code == 0, ended.err
     pd.testing.assert_frame_equal(SweepRun.open(folder).parts["reasoned"].read(), run.parts["reasoned"].read())
     assert (folder / "reasoned.json").read_bytes() == (run.path / "reasoned.json").read_bytes()
+
+
+def test_a_label_is_read_where_ten_of_either_kind_are_fitted():
+    names, fitted = [f"q{i}" for i in range(40)], np.arange(40) < 30
+    unsteered = pd.DataFrame({"margin": np.arange(40.0), "mass": [*[1.0] * 39, 0.0]}, names)
+    panel = SimpleNamespace(answers=pd.DataFrame({"m": np.arange(40) % 2}, names))
+    for n_wrong in (9, 10):
+        correct = pd.Series((np.arange(40) >= n_wrong).astype(float), names)
+        inputs = SimpleNamespace(panel=panel, subject_correct=correct)
+        labels = labels_to_read(SimpleNamespace(unsteered=unsteered, inputs=inputs), names, fitted)
+        assert list(labels) == [OWN_MARGIN, PANEL, "own correctness"][: 2 + (n_wrong == 10)]
+    assert labels[OWN_MARGIN].tolist()[:-1] == [0] * 15 + [1] * 24  # above the median of what is fitted
+    assert np.isnan(labels[OWN_MARGIN].iloc[-1])
