@@ -1,6 +1,6 @@
 """A section of the report: a table computed from the judged run, and a plot of it.
 
-The table is stored as NAME.csv. The plots are `forest`, `curves`, `scatter`, `heatmap` and `histogram`. A section
+The table is stored as NAME.csv. The plots are `forest`, `curves`, `scatter` and `heatmap`. A section
 of plain sentences has `rows=` in place of a table.
 
     python experiments/judge_run.py runs/recipe --plugin my_section.py

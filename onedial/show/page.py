@@ -56,14 +56,13 @@ class Section:
     Attributes:
         title: its heading.
         blocks: what the functions of this module return, from top to bottom.
-        folded: behind its title, to be opened by a click, a link or a printer. unfolded: already opened.
+        folded: behind its title, to be opened by a click, a link or a printer.
         name: of its anchor and in the contents; by default the title.
     """
 
     title: str
     blocks: Sequence[Markup]
     folded: bool = False
-    unfolded: bool = False
     name: str = ""
 
     @property
