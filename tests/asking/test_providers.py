@@ -210,7 +210,7 @@ def test_passing_failures_are_asked_again():
             seen[question] = seen.get(question, 0) + 1
             n = seen[question]
         if question == "limited":
-            return Fault(429, headers={"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}) if n == 1 else "Yes"
+            return Fault(429, headers={"Retry-After": "0"}) if n == 1 else "Yes"
         if question == "broken":
             return Fault(500) if n == 1 else "No"
         if question == "nonsense":
@@ -233,14 +233,10 @@ def test_passing_failures_are_asked_again():
     assert "no such parameter" in given["bad"].error
 
 
-def test_a_date_after_which_to_ask_again_counts_from_the_servers_own_clock():
+def test_a_server_says_in_seconds_when_to_ask_again():
     error = RuntimeError("busy")
-    for header, seconds in (
-        ("Sat, 29 Nov 2025 12:01:30 GMT", 90),
-        ("Sat, 29 Nov 2025 11:00:00 GMT", 0),
-        ("soon", None),
-    ):
-        error.response = SimpleNamespace(headers={"retry-after": header, "date": "Sat, 29 Nov 2025 12:00:00 GMT"})
+    for header, seconds in (("90", 90), ("Sat, 29 Nov 2025 12:01:30 GMT", None), ("soon", None)):
+        error.response = SimpleNamespace(headers={"retry-after": header})
         assert failed(error, str).wait == seconds
 
 

@@ -10,8 +10,6 @@ known to cost nothing.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -136,22 +134,7 @@ def plain_words(text: str) -> str:
 
 
 def _asked_for(chain: Sequence[Any]) -> float | None:
-    for each in chain:
-        headers = getattr(getattr(each, "response", None), "headers", None)
-        if headers is not None and (text := headers.get("retry-after")):
-            return _seconds_of(text, headers.get("date"))
-    return None
-
-
-def _seconds_of(text: str, now: str | None) -> float | None:
-    """Seconds of a header Retry-After, which gives them or a date; that counts from the server's own clock."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            until = parsedate_to_datetime(text)
-            since = parsedate_to_datetime(now) if now else datetime.now(UTC)
-            seconds = max(0.0, (until - since).total_seconds())
-        except (ValueError, TypeError):
-            return None
-    return seconds if 0 <= seconds < float("inf") else None
+    """Seconds of a header Retry-After; of a date, as of anything else, None."""
+    headers = (getattr(getattr(each, "response", None), "headers", None) for each in chain)
+    text = next((text for each in headers if each is not None and (text := each.get("retry-after"))), "")
+    return float(text) if text.isdecimal() else None

@@ -24,7 +24,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Any, TypeVar
 
 from onedial.asking.instruments import Instrument
@@ -41,8 +40,6 @@ from onedial.core.plain_values import whole_characters
 _INSTALL = "python -m pip install -e '.[providers]'"
 _AT_ONCE = 32
 """Requests to one model, where its file does not say."""
-_OF_A_CLIENT = 8
-"""Connections of one HTTP client: it looks through all that it has for each request."""
 _WAIT = 0.05
 _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
@@ -51,8 +48,6 @@ _CUT_OFF = ("max_tokens", "model_length")
 """As inspect_ai says that an answer has not come to its end."""
 _INSTEAD = ("model_length", "content_filter")
 """As it says that the server has refused a prompt, whose reason it gives as if it were an answer, without usage."""
-_TOLD_EVERY = 0.05
-"""Seconds: to wake the thread that reads for every answer costs more than the answer."""
 _PATIENCE = 30.0
 """Seconds in which a connection that is broken off ends."""
 _SAY_EVERY = 5.0
@@ -103,8 +98,8 @@ class ProviderRespondent:
                 f"models of providers and servers are asked through inspect_ai; install it with `{_INSTALL}`"
             )
         self.settings, self._secrets = settings, settings.secrets()
-        self._models: dict[tuple[int, bool, int], Any] = {}
-        self._model(1, False, 0)
+        self._models: dict[tuple[int, bool], Any] = {}
+        self._model(1, False)
 
     @property
     def identity(self) -> Identity:
@@ -120,10 +115,9 @@ class ProviderRespondent:
         requests = [Request(self, prompt, instrument, place) for place, prompt in enumerate(shown)]
         yield from (response for _, response in answers_side_by_side(requests))
 
-    def model_for(self, instrument: Instrument, connection: int = 0) -> Any:
-        """inspect_ai's model, set up for this instrument; connections beyond `_OF_A_CLIENT` get another client."""
-        settings = self.settings
-        return self._model(settings.room_for(instrument), settings.shows(instrument), connection // _OF_A_CLIENT)
+    def model_for(self, instrument: Instrument) -> Any:
+        """inspect_ai's model, set up for this instrument."""
+        return self._model(self.settings.room_for(instrument), self.settings.shows(instrument))
 
     def clean(self, text: str) -> str:
         """The text without any key, and without halves of characters, which no file can hold."""
@@ -132,10 +126,10 @@ class ProviderRespondent:
             text = text.replace(secret, "[key]")
         return text
 
-    def _model(self, *key: Any) -> Any:
-        if key not in self._models:
-            self._models[key] = self._made(*key[:2])
-        return self._models[key]
+    def _model(self, max_tokens: int, logprobs: bool) -> Any:
+        if (max_tokens, logprobs) not in self._models:
+            self._models[max_tokens, logprobs] = self._made(max_tokens, logprobs)
+        return self._models[max_tokens, logprobs]
 
     def _made(self, max_tokens: int, logprobs: bool) -> Any:
         from inspect_ai.model import GenerateConfig, Model, get_model
@@ -182,31 +176,21 @@ def answers_side_by_side(requests: Sequence[AnyRequest]) -> Iterator[tuple[AnyRe
     """
     if not requests:
         return
-    arrived: queue.SimpleQueue[list[tuple[AnyRequest, Response]] | None] = queue.SimpleQueue()
+    arrived: queue.SimpleQueue[tuple[AnyRequest, Response] | None] = queue.SimpleQueue()
     ended = threading.Event()
-    batch: list[tuple[AnyRequest, Response]] = []
-
-    def give(request: AnyRequest, response: Response) -> None:
-        batch.append((request, response))
-        if len(batch) == 1:
-            asyncio.get_running_loop().call_later(_TOLD_EVERY, flush)
-
-    def flush() -> None:
-        arrived.put([*batch])
-        batch.clear()
 
     async def asked() -> None:
         try:
-            await _ask_all(requests, give)
+            await _ask_all(requests, arrived.put)
         finally:
-            flush()
             arrived.put(None)
             ended.set()
 
     running = asyncio.run_coroutine_threadsafe(asked(), _loop(os.getpid()))
     answered, failures = set[ProviderRespondent](), Counter[ProviderRespondent]()
     try:
-        for request, response in chain.from_iterable(iter(arrived.get, None)):  # type: ignore[arg-type]
+        while (one := arrived.get()) is not None:
+            request, response = one
             whose = request.respondent
             if not response.error:
                 answered.add(whose)
@@ -245,7 +229,7 @@ def _refuse_what_cannot_be_asked(name: str, error: str, n_failed: int) -> None:
 # ---- in the loop that asks -----------------------------------------------------------------------------------------
 
 
-async def _ask_all(requests: Sequence[AnyRequest], give: Callable[[AnyRequest, Response], None]) -> None:
+async def _ask_all(requests: Sequence[AnyRequest], give: Callable[[tuple[AnyRequest, Response]], object]) -> None:
     """Ask everything: of each model as many prompts at once as it has connections."""
     warnings.filterwarnings("ignore", "Pydantic serializer warnings")  # of what a server sent
     models: dict[tuple[str, str], list[AnyRequest]] = {}
@@ -253,17 +237,17 @@ async def _ask_all(requests: Sequence[AnyRequest], give: Callable[[AnyRequest, R
         settings = request.respondent.settings
         models.setdefault((settings.server, settings.inspect_name), []).append(request)
 
-    async def one_after_another(left: Iterator[AnyRequest], connection: int) -> None:
+    async def one_after_another(left: Iterator[AnyRequest]) -> None:
         for request in left:
-            model = request.respondent.model_for(request.instrument, connection)
+            model = request.respondent.model_for(request.instrument)
             if (attempt := await _attempts(request, model)) is not None:
-                give(request, attempt.response)
+                give((request, attempt.response))
 
     tasks = []
     for waiting in models.values():
         at_once = max(request.respondent.settings.connections or _AT_ONCE for request in waiting)
         left = iter(waiting)
-        tasks += [asyncio.create_task(one_after_another(left, n)) for n in range(min(at_once, len(waiting)))]
+        tasks += [asyncio.create_task(one_after_another(left)) for _ in range(min(at_once, len(waiting)))]
     try:
         await asyncio.gather(*tasks)
     finally:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+import numpy as np
 import pandas as pd
 
 from onedial.asking.asks import Ask
@@ -17,6 +18,7 @@ from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question, question_id
 from onedial.asking.store import BudgetSpent, Store
 from onedial.panels.collecting.respondent_files import RespondentModel
+from onedial.stats.agreement import count
 
 JUDGE = Instrument(
     "judge",
@@ -110,29 +112,25 @@ def agreement(judged: pd.DataFrame) -> dict[str, float]:
 
     Returns:
         n, share (p_o), kappa, kappa_low, kappa_high (95%), grader_right, judge_right (shares right), n_unread (answers
-        that the judge gave no verdict on); nan where there is nothing to compare, kappa where one of them never varies.
+        that the judge gave no verdict on); nan where there is nothing to compare; kappa as `onedial.stats.agreement`.
 
     >>> judged = pd.DataFrame({"correct": [1.0, 1, 0, 0], "judged_right": [1.0, 0, 0, 0]})
     >>> sorted(agreement(judged))[:2]
     ['grader_right', 'judge_right']
     """
     both = judged[["correct", "judged_right"]].dropna()
-    n, n_unread = len(both), int(judged["judged_right"].isna().sum())
-    if not n:
-        nothing = dict.fromkeys(["share", "kappa", "kappa_low", "kappa_high", "grader_right", "judge_right"], math.nan)
-        return {"n": 0, **nothing, "n_unread": n_unread}
+    counts = count(both[["judged_right"]].to_numpy(float), both[["correct"]].to_numpy(float))
+    share, kappa = float(counts.agreement()[0]), float(counts.kappa()[0])
     grader, judge = both["correct"].mean(), both["judged_right"].mean()
-    share = float((both["correct"] == both["judged_right"]).mean())
     chance = grader * judge + (1 - grader) * (1 - judge)
-    kappa = (share - chance) / (1 - chance) if chance < 1 else math.nan
-    half = 1.96 * math.sqrt(share * (1 - share) / n) / (1 - chance) if chance < 1 else math.nan
+    half = 1.96 * math.sqrt(share * (1 - share) / len(both)) / (1 - chance) if chance < 1 else math.nan
     return {
-        "n": n,
+        "n": len(both),
         "share": share,
         "kappa": kappa,
         "kappa_low": kappa - half,
-        "kappa_high": min(1.0, kappa + half),
+        "kappa_high": float(np.minimum(1.0, kappa + half)),
         "grader_right": float(grader),
         "judge_right": float(judge),
-        "n_unread": n_unread,
+        "n_unread": int(judged["judged_right"].isna().sum()),
     }

@@ -4,9 +4,8 @@ A format is a module with one signature: `is_mine(path)` looks at a file or fold
 runs. Adding one touches the dictionary below and nothing else.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from onedial.asking.named_data import unknown_name
 from onedial.asking.tables import listed
@@ -18,16 +17,8 @@ OF_LOGS = ("question_id", "question", "topic", "confidence", "options", "final")
 """What may be named of a log, by the field of its documents or metadata that holds it."""
 
 
-class Importer(NamedTuple):
-    """How one format is recognised and read."""
-
-    is_mine: Callable[[Path], bool]
-    read: Callable[[Path, LogChoices], list[LogRun]]
-
-
-IMPORTERS = {
-    module.FORMAT: Importer(module.is_mine, module.read)
-    for module in (inspect_logs, lm_eval_samples, every_eval_ever, batches, plain_tables)
+IMPORTERS: dict[str, Any] = {
+    module.FORMAT: module for module in (inspect_logs, lm_eval_samples, every_eval_ever, batches, plain_tables)
 }
 """Name of a format to its reader; the first that recognises a file reads it."""
 _PICKLES = {".man", ".pkl", ".pickle", ".pt", ".bin", ".joblib"}
@@ -78,7 +69,7 @@ def _read(path: Path, format: str, choices: LogChoices) -> list[LogRun]:
             f"--columns {unknown[0]}={choices.columns[unknown[0]]}: of a {format} file may be named {', '.join(roles)}"
         )
     try:
-        return IMPORTERS[format].read(path, choices)
+        return list(IMPORTERS[format].read(path, choices))
     except InputError:
         raise
     except (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError) as error:

@@ -155,13 +155,8 @@ def _failure(sample: "EvalSample") -> str | None:
 def _scores(scores: "Mapping[str, Score]") -> dict[str, bool | None]:
     outcomes: dict[str, bool | None] = {}
     for name, score in scores.items():
-        value = score.value
-        parts = (
-            {f"{name}.{part}": part_value for part, part_value in value.items()}
-            if isinstance(value, dict)
-            else {name: value}
-        )
-        outcomes |= {part: is_right(part_value) for part, part_value in parts.items()}
+        parts = score.value if isinstance(score.value, dict) else {"": score.value}
+        outcomes |= {f"{name}.{part}" if part else name: is_right(value) for part, value in parts.items()}
     return outcomes
 
 
