@@ -67,15 +67,6 @@ def test_a_model_under_several_framings_is_several_respondents(tmp_path):
     assert panel.respondents["framing"].tolist() == ["bold", "shy", ""]
 
 
-def test_wide_formats_agree(tmp_path):
-    text = load_panel(written(tmp_path / "p.csv", "question_id,m1,m2\nq1,1,\nq2,no,yes\n"))
-    lines = '{"question_id": "q1", "m1": true, "m2": null}\n{"question_id": "q2", "m1": 0, "m2": "Yes"}\n'
-    parquet = tmp_path / "p.parquet"
-    pd.DataFrame({"question_id": ["q1", "q2"], "m1": [True, False], "m2": [None, 1.0]}).to_parquet(parquet)
-    for other in (load_panel(written(tmp_path / "p.jsonl", lines)), load_panel(parquet)):
-        pd.testing.assert_frame_equal(text.answers, other.answers)
-
-
 def test_a_workbooks_first_sheet_is_read(tmp_path):
     """The first sheet of a workbook is read with its types and its rows keep their numbers."""
     path = tmp_path / "p.xlsx"

@@ -31,7 +31,6 @@ _KEY = re.compile(
 )
 _FAMILY = re.compile(r"([a-z_]*?)_?(\d{1,2}|[a-j])")
 _WRONG_ONE = re.compile(r"(?:incorrect|wrong|false|falsch|distractor)(?:_(?:answer|option|choice))?_?\d+")
-_COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 _LIKE = re.compile(r"ans|truth|true|gold|target|label|correct|solution|option|choice|distractor|alternative|wrong")
 _CODE = {"entry_point", "test_list", "canonical_solution"}
 _MARKS = ("|", ";", " / ", "\n")
@@ -133,7 +132,7 @@ def _candidates(table: Table) -> Iterator[dict[str, Any]]:
             several = held["options"] if isinstance(held["options"], tuple) else (held["options"],)
             heads = {head_of(each, columns) for each in several}
             others = {key: name for key, name in left.items() if name not in heads}
-            yield from (base | held | key for key in ([{}] if "key_is" in held else _keys(table, others, held)))
+            yield from (base | held | key for key in ([{}] if "key_is" in held else _keys(table, others)))
         are_answers = [held for held in options if simple(str(held["options"][0]))[:3] == "ans"]
         yield from (base | {"answers": held["options"]} for held in are_answers)
         yield from (base | answers for answers in _answers(table, left))
@@ -173,8 +172,7 @@ def _options(table: Table, names: Mapping[str, str], question: str) -> Iterator[
     head = question.rpartition(".")[0]
     nested = [f"{head}.{key}" for key in NAMES["options"] if head]
     named = [names[key] for key in NAMES["options"] if key in names]
-    like = [name for key, name in names.items() if re.search("option|choice", key)]
-    for column in dict.fromkeys([*nested, *named, *like]):
+    for column in dict.fromkeys([*nested, *named]):
         if cells := _filled(cells_of(table, column)):
             yield from _options_in(column, cells)
     yield from ({"options": tuple(family)} for family in _families(table) if question not in family)
@@ -199,45 +197,26 @@ def _options_in(column: str, cells: Sequence[Any]) -> Iterator[dict[str, Any]]:
     yield {"options": f"{column}.{text}"}
 
 
-def _keys(table: Table, names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What may say which option is right: letters first, then what is called an id or key, then an answer."""
-    columns = {key: _filled(table.frame[name]) for key, name in names.items() if _KEY.fullmatch(key)}
-    for key in sorted(
-        filter(columns.get, columns),
-        key=lambda key: (
-            not all(re.fullmatch(r"\(?[A-Ja-j]\)?\.?", str(cell)) for cell in columns[key]),
-            key in ("answers", "target", "solution"),
-            not re.search("id|key|^answer$", key),
-        ),
-    ):
-        column = names[key]
-        start = _counts_from(columns[key], key, options)
+def _keys(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """What may say which option is right, letters first; from where places are counted is for somebody to say."""
+    columns = {name: _filled(table.frame[name]) for key, name in names.items() if _KEY.fullmatch(key)}
+    for column in sorted(filter(columns.get, columns), key=lambda name: not all(map(_is_letter, columns[name]))):
         yield from [{"answer": column}] if column == "answer" else []
-        for kind in ("flags", "label", f"from {start}", f"from {1 - start}", "text"):
-            yield {"key": column, "key_is": kind}
+        yield from ({"key": column, "key_is": kind} for kind in ("flags", "label", "from 0", "from 1", "text"))
 
 
-def _counts_from(cells: Sequence[Any], name: str, options: Mapping[str, Any]) -> int:
-    """Where a key of places counts from, as far as that can be seen."""
-    columns = options["options"] if isinstance(options["options"], tuple) else ()
-    numbers = [int(float(cell)) for cell in map(str, cells) if re.fullmatch(r"-?\d+(?:\.0)?", cell)]
-    if 0 in numbers or not (columns and numbers):
-        return 0
-    is_numbered = columns[0].endswith("1") and not _COUNTS_FROM_0.search(name)
-    return int(is_numbered or max(numbers) >= len(columns))
+def _is_letter(cell: Any) -> bool:
+    return bool(re.fullmatch(r"\(?[A-Ja-j]\)?\.?", str(cell)))
 
 
 def _answers(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Which column may hold accepted answers."""
     likely = [names[key] for key in NAMES["answers"] if key in names]
     likely += [name for key, name in names.items() if _LIKE.search(key)]
-    no_url = [
-        name for name in dict.fromkeys(likely) if _share(table.frame[name], lambda text: text[:4] == "http") <= 0.5
-    ]
     others = [name for key, name in names.items() if key not in {*NAMES["ids"], *NAMES["topics"], *NAMES["questions"]}]
     short = [name for name in others if _share(table.frame[name], lambda text: len(text.split()) < 9) > 0.8]
     aliases = _first(names, NAMES["aliases"])
-    for column in [name for name in no_url if _filled(table.frame[name])] or short:
+    for column in [name for name in dict.fromkeys(likely) if _filled(table.frame[name])] or short:
         cells = _filled(table.frame[column])
         first = cells[0][0] if isinstance(cells[0], list) else cells[0]
         if isinstance(first, dict):
@@ -316,9 +295,7 @@ def _are_no_truths(cells: Iterable[Any]) -> bool:
 def _marks_in(cells: Iterable[Any], marks: Sequence[str] = _MARKS) -> list[str]:
     """The marks that stand between words of some text."""
     texts = [cell for cell in cells if isinstance(cell, str)]
-    return [
-        mark for mark in marks if any(re.search(rf"\w\s*{re.escape(mark.strip(' '))}\s*\w", text) for text in texts)
-    ]
+    return [mark for mark in marks if any(re.search(rf"\w\s*{re.escape(mark)}\s*\w", text) for text in texts)]
 
 
 def _share(cells: Iterable[Any], holds: Callable[[str], bool]) -> float:
