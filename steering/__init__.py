@@ -23,8 +23,8 @@ puts questions at many magnitudes; `as_vector` takes a tensor, `import_vectors` 
 
 from steering.directions import DIRECTIONS
 from steering.importing import as_vector, import_vectors
+from steering.inspection import cosines
 from steering.interventions import Intervention, SteeringVector
-from steering.looking import cosines
 from steering.operators import OPERATORS
 from steering.pushes import Push
 from steering.sweeping import SweepResult, dose_response, sweep

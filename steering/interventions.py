@@ -35,7 +35,7 @@ from onedial.models.identity import ModelIdentity
 from onedial.models.model import OpenModel, check_is_model
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.apply import POSITIONS
-from steering.looking import Looked
+from steering.inspection import Inspected
 from steering.operators import OPERATORS, Operator
 from steering.pushes import Push, Scalable, check_is_placed
 
@@ -46,7 +46,7 @@ FORMAT, KIND = "onedial-steering-vector-2", "steering vector"
 
 
 @dataclass(frozen=True, eq=False)
-class SteeringVector(Scalable, Looked):
+class SteeringVector(Scalable, Inspected):
     """One direction at one layer; `vector * 0.3` is so much of it (`steering.Push`).
 
     Attributes:

@@ -38,7 +38,7 @@ LINED_UP = 1.96
 """Of the cosines of two random directions, 95% lie within so much / sqrt(d_model) of 0."""
 
 
-class Looked:
+class Inspected:
     """What looks at one direction after one layer; see the module's text."""
 
     direction: Tensor

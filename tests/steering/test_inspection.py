@@ -15,8 +15,8 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import as_questions
 from onedial.stats.level import p_value
 from onedial.stats.multiple_tests import p_text
+from steering.inspection import cosines
 from steering.interventions import Intervention
-from steering.looking import cosines
 from steering.sweeping import SweepResult, dose_response, sweep
 from steering.texts import vector_from_texts
 
