@@ -1,4 +1,4 @@
-"""What can be read out of activations, along which directions, and how far a number can be trusted.
+"""Read labels out of activations: along which directions, and how far a number can be trusted.
 
 probe_layers(read_activations(model, texts), labels)           # onedial.models: where in depth is it readable?
 fit_probe(streams, labels, topics=topics).as_vector(model, 12) # one layer's probe, and the vector along it

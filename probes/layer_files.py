@@ -1,4 +1,4 @@
-"""What was found at one layer, as a file: held-out scores, inner scores and probes, without the activations.
+"""Keep what was read at one layer in a file: held-out scores, inner scores and probes, without the activations.
 
 A file holds, for each method, `score`, `inner` and `penalty` of `CrossFitted`, and of each label's probe the direction,
 its slope and its intercept.

@@ -1,4 +1,4 @@
-"""Probes on activations that they were not fitted to: the same questions at the same layer of another checkpoint."""
+"""Read probes on activations that they were not fitted to: same questions and layer of another checkpoint."""
 
 import numpy as np
 import pandas as pd

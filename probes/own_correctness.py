@@ -1,4 +1,4 @@
-"""Does the stream know of the subject's own ability, or of what is hard for everyone?
+"""Test whether the stream knows of the subject's own ability, or of what is hard for everyone.
 
 For each base model whose closed-book answers are known, the subject first, what others share is taken off the label
 instead of being held constant (`probes.residualise.beyond_shared`): the panel's difficulty and the share of the other

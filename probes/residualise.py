@@ -1,4 +1,4 @@
-"""What is left of a label when what is shared has been taken off, and whether a stream predicts it.
+"""Take off a label what is shared, and test whether a stream predicts what is left.
 
 To hold difficulty constant one would have to know it. A panel measures it with noise, and whatever a stream says of the
 difficulty better than the panel then passes for knowledge of the subject's own (Westfall and Yarkoni, 2016, PLoS ONE

@@ -1,4 +1,4 @@
-"""Every result of a probing run, in the order of its page: how it is shown, and its pictures. A new one is an entry of
+"""Show every result of a probing run, in the order of its page, with its pictures. A new one is an entry of
 `PROBE_RESULTS`, and its words in words.yaml.
 
 The stages of the study have written the tables; what is shown is made of these files alone.

@@ -1,4 +1,4 @@
-"""What a probe reads while the model writes: token by token of a reasoned answer, up to the yes or no.
+"""Read probes while the model writes: token by token of a reasoned answer, up to the yes or no.
 
     reading     (w . h - mean) / sd, h the stream at the token, w the probe's direction; mean and standard deviation
                 over the streams that the probe was fitted to, so that 0 is an ordinary question before its answer

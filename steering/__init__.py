@@ -1,4 +1,4 @@
-"""Directions of the residual stream: made of texts or answers, looked at, steered along, and set beside chance.
+"""Make directions of texts or answers, look at them, steer along them, and set them beside chance.
 
     from onedial import load_model, load_questions
     from onedial.models import read_activations

@@ -1,4 +1,4 @@
-"""Steering while the model runs: `with push.steer(model)` around any forward, or around `generate`.
+"""Steer while the model runs: `with push.steer(model)` around any forward, or around `generate`.
 
 A push acts after its layers at positions that are counted from the beginning of the sequence, whatever part of it a
 forward sees: with a key-value cache a step of `generate` sees one new position, without one it sees all.

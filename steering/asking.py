@@ -1,4 +1,4 @@
-"""One instrument at many settings of the dial, and of controls, from one unedited forward per prompt.
+"""Ask one instrument at many settings of the dial, and of controls, from one unedited forward per prompt.
 
 `ask_along` puts any instrument to a steered respondent, setting by setting; where the answer is read from logits this
 is the quick way, by the same runners as the sweep (`onedial.models.forward.runner`).

@@ -1,4 +1,4 @@
-"""Is a direction used, by what, and does a push go through it? Four tests, each a few edited runs of every question.
+"""Test whether a direction is used, by what, and what a push goes through, by a few edited runs of every question.
 
 `effects_of`: push the stream along it by a little. A label that reads off the stream along a direction need not move
 the answer: the model may hold it and not look at it. With m(x, s) the margin of question x where the direction is added
@@ -105,7 +105,7 @@ def effects_of(
     chance: Chance = Chance(N_RANDOM, N_BOOTSTRAP),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """The effect of each direction at one layer, and of random ones; see the module's text.
+    """Measure the effect of each direction at one layer, and of random ones; see the module's text.
 
     Args:
         prompts: the questions that are asked; their topics, where they have any, give the intervals.
@@ -200,7 +200,7 @@ def interchange(
     chance: Chance = Chance(INTERCHANGE_DRAWN),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """The share of each direction; see the module's text.
+    """Swap what lies along each direction between questions, and give its share; see the module's text.
 
     Swapped likewise: what lies along Yes minus No of the unembedding (`words`) and along `covariance` directions; moved
     along `random` directions is each question as far as the vector's swap moves it.
@@ -305,7 +305,7 @@ def mediation(
     chance: Chance = Chance(MEDIATION_DRAWN),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """The share of each mediator; see the module's text.
+    """Measure what of a push goes through each mediator; see the module's text.
 
     Mediators are directions of probes (`probe`), that of the push itself (`vector`), Yes minus No of the unembedding
     (`words`), and what chance gives: directions from the sphere and probes fitted to shuffled labels (`shuffled`).

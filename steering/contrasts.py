@@ -1,4 +1,4 @@
-"""Contrasts: which activations stand on the side of yes, and which on that of no. Positive means towards yes.
+"""Contrast activations on the side of yes with those on the side of no. Positive means towards yes.
 
     response   questions answered yes against questions answered no, at the last token of the prompt
     answer     each question with a yes token appended against itself with a no token appended, at that token

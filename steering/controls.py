@@ -1,4 +1,4 @@
-"""Control directions: pushes that were not made from yes and no, as fair baselines for the one under test.
+"""Make control directions, not made from yes and no, as fair baselines for the one under test.
 
 Drawn by chance, many of a kind; the vector is ranked among them:
 

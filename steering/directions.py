@@ -1,4 +1,4 @@
-"""Directions: what is made of a contrast between yes and no. A new one is a function here, and a line below.
+"""Make directions of a contrast between yes and no. A new one is a function here, and a line below.
 
 Every direction has one signature:
 

@@ -1,4 +1,4 @@
-"""Pushes in other people's formats: a GGUF control vector, which is added to the stream at every position."""
+"""Export pushes as others read them: a GGUF control vector, which is added to the stream at every position."""
 
 from collections.abc import Iterable
 from pathlib import Path

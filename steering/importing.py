@@ -1,4 +1,4 @@
-"""Other people's vectors as ours.
+"""Import other people's vectors.
 
 Layers are counted in three ways, and few files say which. `import_vectors` asks:
 
@@ -49,8 +49,8 @@ def import_vectors(
     *,
     names: str | None = None,
 ) -> list[SteeringVector]:
-    """Other people's vectors: a GGUF control vector, safetensors, a vector of repeng or steering-vectors, or layer ->
-    vector, such as `{14: sae.W_dec[1234]}`.
+    """Import other people's vectors: GGUF, safetensors, a vector of repeng or steering-vectors, or layer -> vector,
+    such as `{14: sae.W_dec[1234]}`.
 
     Args:
         source: a key is the number of a layer, or a name of the form of `NAMES` (`blocks.2.hook_resid_post`) or of
@@ -128,7 +128,7 @@ def as_vector(directions: Any, model: OpenModel, layer: int) -> SteeringVector: 
 def as_vector(directions: Any, model: OpenModel, layer: Sequence[int]) -> list[SteeringVector]: ...
 @says_how
 def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> SteeringVector | list[SteeringVector]:
-    """A direction of your own as a steering vector, after one layer; or one for each of several layers.
+    """Make a steering vector of a direction of your own, after one layer; or one for each of several layers.
 
     Args:
         directions: a tensor, an array or a list of numbers: `d_model` for one layer, `layer d_model` for several.

@@ -1,4 +1,4 @@
-"""What a direction is about: the tokens it points at, where texts lie along it, and how near it is to others.
+"""Show what a direction is about: the tokens it points at, where texts lie along it, how near it is to others.
 
     vector.tokens(model)                     raised and lowered at the unembedding
     vector.along(model, text)                every token of a text

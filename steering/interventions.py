@@ -1,4 +1,4 @@
-"""What is done to the residual stream: a direction that knows where it came from, and an intervention with it.
+"""Hold what is done to the residual stream: a direction that knows where it came from, an intervention with it.
 
     vector * 0.3                                       so much of it: a push (`steering.pushes`)
     model.generate("Who sang this?", vector * 0.3)     what is written under it

@@ -1,4 +1,4 @@
-"""What a look at something gives: a table, a picture of one axes, and in a notebook both of them.
+"""Show a result as a table, a picture of one axes, and in a notebook both of them.
 
     look = vector.tokens(model)
     look                       in a notebook: the picture, what it shows in one line, the first rows of the table

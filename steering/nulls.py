@@ -1,4 +1,4 @@
-"""Directions drawn by chance, and where others stand among them.
+"""Draw directions by chance, and rank others among them.
 
 random       evenly from the sphere
 covariance   from the normal distribution with the covariance of some streams: it points where streams differ anyway
@@ -52,13 +52,13 @@ def ranked(table: pd.DataFrame, column: str, nulls: Mapping[str, str]) -> pd.Dat
 
 
 def random_unit(d_model: int, seed: int) -> Float[Tensor, " d_model"]:
-    """One direction drawn uniformly from the sphere."""
+    """Draw one direction uniformly from the sphere."""
     drawn = torch.randn(d_model, generator=generator_of(seed))
     return drawn / drawn.norm()
 
 
 def drawn_like(streams: Float[Tensor, "question d_model"], seed: int) -> Float[Tensor, " d_model"]:
-    """A direction drawn from the normal distribution with the streams' covariance: a mixture of the centred streams."""
+    """Draw a direction from the normal distribution with the streams' covariance: a mixture of the centred streams."""
     centred = streams - streams.mean(dim=0)
     return torch.randn(len(centred), generator=generator_of(seed)).to(centred) @ centred
 

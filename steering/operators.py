@@ -1,4 +1,4 @@
-"""Operators: what is done to the residual stream along a direction. A new one is a function here, and a line below.
+"""Change the residual stream along a direction. A new operator is a function here, and a line below.
 
 Every operator has one signature and works position by position:
 

@@ -1,4 +1,4 @@
-"""How much of an intervention: what can be added up, and what a model is steered by at one setting.
+"""Add up and scale what a model is steered by at one setting: so much of an intervention, or of several.
 
     vector * 0.3                                       0.3 residual norms towards yes, where the answer begins and on
     0.2 * vector - 0.1 * other                         pushes add up, in float32, before the stream is touched
@@ -80,7 +80,7 @@ class Summable:
 
 
 def _number(given: Any) -> float:
-    """As a float; nan for whatever is no number."""
+    """Turn a number into a float; whatever is none into nan."""
     if isinstance(given, Tensor) and given.numel() == 1:
         given = given.item()
     return float(given) if isinstance(given, Real) and not isinstance(given, bool) else math.nan
@@ -139,7 +139,7 @@ class Scalable(Summable):
         progress: Progress | bool = True,
         **hf: Any,
     ) -> WrittenTexts:
-        """What the model writes after each text at each magnitude, side by side.
+        """Let the model write after each text at each magnitude, side by side.
 
         Args:
             texts: one or several, as `OpenModel.generate` takes them.
@@ -263,7 +263,7 @@ class Push(Summable):
         write_control_vector(self.terms, path, model)
 
     def vector(self) -> "SteeringVector":
-        """The sum as one vector, of which 1 in `raw` units is the push, so that it can be swept.
+        """Add up to one vector, of which 1 in `raw` units is the push, so that it can be swept.
 
         Raises:
             InputError: it acts at several layers, or adds up to nothing.

@@ -1,4 +1,4 @@
-"""One question to a model: every prompt run once, then with its stream edited at many settings, and something read off.
+"""Run every prompt once, then with its stream edited at many settings, and read something off.
 
     rows = [rows_of(intervention, magnitudes) for intervention in interventions]
     read_along(model, prompts, rows, margins_of(model, prompts))         # of each question (margin and mass, row)
@@ -80,7 +80,7 @@ def read_along(
     sink: Callable[[list[int], Sequence[Numbers]], None] | None = None,
     progress: Progress | None = None,
 ) -> list[Numbers]:
-    """What is read off each question at every row.
+    """Run every question at every row, and read something off it.
 
     Args:
         rows: side by side; at least one.
@@ -149,7 +149,7 @@ def margins_of(model: OpenModel, prompts: PromptSet) -> Readout:
 def read_margins(
     model: OpenModel, prompts: PromptSet, rows: Sequence[Rows], progress: Progress | None = None
 ) -> Numbers:
-    """(question, row) margins; nan where the answer counts as unread."""
+    """Read (question, row) margins; nan where the answer counts as unread."""
     numbers = read_along(model, prompts, rows, margins_of(model, prompts), progress=progress)
     margin, mass = np.stack(numbers, axis=1)
     return np.where(is_read(mass), margin, np.nan)
@@ -179,7 +179,7 @@ def answers_along(
     sink: Sink | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """What every question is answered at every magnitude of every intervention: by default its margin and mass.
+    """Ask every question at every magnitude of every intervention: by default for margin and mass.
 
     Args:
         magnitudes: a number or several for all, or for each intervention_id; in its unit.
@@ -271,7 +271,7 @@ def prompts_for(
     prompt: PromptTemplate | str | None = None,
     answers: tuple[str, str] | None = None,
 ) -> PromptSet:
-    """The questions in the given prompt, else in the one under which the vectors were read.
+    """Put the questions into the given prompt, else into the one under which the vectors were read.
 
     Args:
         answers: two words that stand in the places of yes and no; a prompt that the vectors remember, and that leaves

@@ -1,4 +1,4 @@
-"""A subject at one setting of its dial: a respondent like any other.
+"""Answer as a subject at one setting of its dial: a respondent like any other.
 
     subject = SteeredRespondent(model, Intervention.of(vector, positions="all"), 0.12)
     answers_in_order(subject, prompts, CAN_YOU_ANSWER)       # so every instrument can be put to it

@@ -1,4 +1,4 @@
-"""The sweep: every question's yes/no margin at every magnitude of every intervention."""
+"""Sweep a dial: every question's yes/no margin at every magnitude of every intervention."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -215,7 +215,7 @@ def _scored(
     max_new_tokens: int,
     progress: Progress | bool,
 ) -> SweepResult:
-    """What the model writes at each setting, and its score."""
+    """Let the model write at each setting, and score each text."""
     rows, grids = [], check_sweep(model, interventions, magnitudes)
     with shown(progress, len(prompts) * sum(map(len, grids.values())), "texts written") as advance:
         for name, grid in grids.items():
@@ -241,7 +241,7 @@ def dose_response(
     controls: int = 10,
     **asking: Any,
 ) -> SweepResult:
-    """How the answers go with the magnitude, beside random directions: `sweep` with a band.
+    """Show how the answers go with the magnitude, beside random directions: `sweep` with a band.
 
     Args:
         controls: random directions. With n of them the smallest p is 1 / (1 + n); each costs as much as the vector.

@@ -1,4 +1,4 @@
-"""Anybody's direction from two lists of texts: what the model holds after one kind minus what it holds after the other.
+"""Make anybody's direction of two lists of texts: what the model holds after one kind minus that after the other.
 
     vector = vector_from_texts(model, ["Describe a lovely day.", ...], ["Describe a dreadful day.", ...])
     model.generate("How was the concert?", vector * 0.3)
@@ -50,7 +50,7 @@ def vector_from_texts(
     method: str = "mean_difference",
     progress: Progress | bool = True,
 ) -> SteeringVector:
-    """A steering vector from two lists of texts or chats; positive magnitudes go from the negative to the positive.
+    """Make a steering vector of two lists of texts or chats; positive magnitudes go from the negative to the positive.
 
     Args:
         positive, negative: texts, each a whole user turn that is put into the chat template; or chats, each a list of

@@ -1,4 +1,4 @@
-"""Vectors read from a model: from a contrast between yes and no, at one layer or several, or drawn by chance."""
+"""Read vectors from a contrast between yes and no, at one layer or several; or draw them by chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from steering.nulls import random_unit
 
 @says_how
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
-    """A control: a direction drawn uniformly from the sphere, of the same norms, layer and model.
+    """Draw a control: a direction evenly from the sphere, of the same norms, layer and model.
 
     >>> from onedial import load_model, load_questions
     >>> from steering import extract_vector
@@ -47,7 +47,7 @@ def vectors_of(
     prompt_hash: str = "",
     template: PromptTemplate | None = None,
 ) -> list[SteeringVector]:
-    """One vector for each layer of a contrast.
+    """Make one vector for each layer of a contrast.
 
     Args:
         prompt_hash, template: of the `PromptSet` that the contrast was read under.
@@ -123,7 +123,7 @@ def contrast_of(
     making: Making = AS_USUAL,
     progress: Progress | None = None,
 ) -> Contrast:
-    """The activations on either side, at each of `layers`.
+    """Read the activations on either side, at each of `layers`.
 
     Raises:
         InputError: as `check_making`; an unknown layer, or too few answers on one side.

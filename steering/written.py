@@ -1,4 +1,4 @@
-"""What a model wrote to some texts at several strengths of a push, to be read side by side."""
+"""Show what a model wrote to some texts at several strengths of a push, side by side."""
 
 import html
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Open-weight models: load one, render and tokenise prompts for it, read and edit its residual stream."""
+"""Load open-weight models, render and tokenise prompts for them, read and edit their residual stream."""
 
 from onedial.models.families import FAMILIES, Family
 from onedial.models.forward.activations import read_activations

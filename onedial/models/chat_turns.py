@@ -1,4 +1,4 @@
-"""What a chat template writes before an answer, looked at once when a model is loaded.
+"""Check what a chat template writes before an answer, once, when a model is loaded.
 
 An answer is read right after what the template writes behind the question. That is compared with what it writes
 between a question and an answer that is there already, white space at the end and thoughts that are closed left out:

@@ -1,4 +1,4 @@
-"""The stack of decoder layers: what it takes to run a model, whole or in part, without its tokenizer."""
+"""Run the stack of decoder layers, whole or in part, without a tokenizer."""
 
 import contextlib
 import inspect

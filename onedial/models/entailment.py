@@ -1,4 +1,4 @@
-"""Does one text follow from another? A classifier of natural language inference, as it is published, asked in pairs.
+"""Ask a published classifier of natural language inference whether one text follows from another.
 
     entails(premise, hypothesis)    the likeliest of its labels is its entailment
 

@@ -1,5 +1,5 @@
-"""How each family of decoders is built, in a line: where its layers and its final norm are, what its layers write, and
-what its logits are multiplied by.
+"""Declare how each family of decoders is built, in a line: where its layers and its final norm are, what its layers
+write, and what its logits are multiplied by.
 
 No declaration is taken at its word. When a model is loaded, a short forward shows whether
 

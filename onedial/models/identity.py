@@ -1,4 +1,4 @@
-"""Which model is this? A vector says for which model it was made, and is refused by any other."""
+"""Tell one model from another by its weights: a vector is refused by any model but its own."""
 
 import hashlib
 from dataclasses import asdict, dataclass

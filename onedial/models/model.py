@@ -1,4 +1,4 @@
-"""An open-weight model whose residual stream can be read and edited."""
+"""Hold an open-weight model whose residual stream can be read and edited."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Several processes, one result: each works on its share of the batches, and all of them hold all answers at the end.
+"""Share work among processes: each does its share of the batches, and all of them hold all answers at the end.
 
 Or all of them hold one model together (tensor parallelism): then each takes part in every batch, takes the same
 decisions, and the first alone writes; here they count as one.

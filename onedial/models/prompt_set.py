@@ -1,4 +1,4 @@
-"""The questions as the subject reads them: token ids, answer tokens, and the batches in which they are asked."""
+"""Render questions as the subject reads them: token ids, answer tokens, and the batches in which they are asked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a person has, as what is asked: texts or a data frame as questions, a wording as template, a chat as prompt."""
+"""Take what a person has as what is asked: texts or a data frame, a wording, a chat."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A model on this machine as a respondent: read by its logits where the instrument says so, else it writes.
+"""Answer as a respondent by a model on this machine: by its logits where the instrument says so, else by writing.
 
 At the answer position, without generating:
 

@@ -1,4 +1,4 @@
-"""Tensors and facts about them in one safetensors file: vectors, gates, adapters, probes, activations.
+"""Write tensors and facts about them into one safetensors file: vectors, gates, adapters, probes, activations.
 
     write_tensors(path, {"direction": direction}, {"layer": 14}, "onedial-steering-vector-2")
 
@@ -41,7 +41,7 @@ def read_tensors(
     remedy: str,
     names: Collection[str] | None = None,
 ) -> T:
-    """What `make` makes of the tensors and the facts of a file; whatever fails in it is the file's fault.
+    """Read a file and give what `make` makes of its tensors and facts; whatever fails in it is the file's fault.
 
     Args:
         what, remedy: for people: what the file should be, and what to do where it is none.

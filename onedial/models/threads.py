@@ -1,5 +1,7 @@
-"""How many CPU threads? Measured, since more can be far slower: on a machine whose cores others use, two threads made
-the small matrix products of a sweep thirteen times slower than one.
+"""Measure how many CPU threads are fastest, since more can be far slower.
+
+On a machine whose cores others use, two threads made the small matrix products of a sweep thirteen times slower than
+one.
 
 Another number of threads adds up in another order, and the last bits of a margin with it: a run that goes on keeps the
 number that it began with.

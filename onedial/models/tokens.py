@@ -1,4 +1,4 @@
-"""From a prompt to token ids: one renderer, one tokeniser, so that nothing is ever tokenised in two ways.
+"""Turn a prompt into token ids: one renderer, one tokeniser, so that nothing is ever tokenised in two ways.
 
 A prompt is rendered through the model's chat template as text, the assistant's turn is begun with the prompt's
 prefix, and the text is tokenised once with `add_special_tokens=False` (the template has put BOS there already; doing
@@ -79,7 +79,7 @@ class TokenBatch:
 
 
 def render(tokenizer: Any, prompt: Prompt) -> str:
-    """The text that the model reads, up to the point where its answer begins.
+    """Render the text that the model reads, up to the point where its answer begins.
 
     A template that leaves a thought open (`THOUGHT_MARKS`) has it closed, empty, before a prefix is put:
     what stands within a thought is no answer. Without a prefix the thought stays open, and the respondent thinks first.
@@ -90,10 +90,13 @@ def render(tokenizer: Any, prompt: Prompt) -> str:
     """
     template = chat_template_of(tokenizer)
     if template is not None:
-        text, begun = _templated(tokenizer, prompt, template)
+        both = ("user", "assistant")
+        turns = [(role, text) for turn in prompt.earlier for role, text in zip(both, turn, strict=True)]
+        text, places = conversation(tokenizer, template, [*turns, ("user", prompt.user)])
         if not prompt.assistant_prefix:
             return text
-        text = text.removesuffix(begun) + at_the_answer(begun)
+        end = places[-1][1]  # of the user's last words
+        text = text[:end] + at_the_answer(text[end:])
         joint = "" if text[-1:].isspace() or text.endswith(HARMONY_ANSWER) else " "
         return text + joint + prompt.assistant_prefix
     earlier = "".join(f"{user}\n\n{assistant}\n\n" for user, assistant in prompt.earlier)
@@ -118,17 +121,10 @@ def chat_template_of(tokenizer: Any) -> str | None:
     return templates or None
 
 
-def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]:
-    """The rendered conversation, and of it what the template has put after the user's last words."""
-    turns = [(role, text) for turn in prompt.earlier for role, text in zip(("user", "assistant"), turn, strict=True)]
-    text, places = conversation(tokenizer, template, [*turns, ("user", prompt.user)])
-    return text, text[places[-1][1] :]
-
-
 def conversation(
     tokenizer: Any, template: str, turns: Sequence[tuple[str, str]], *, begin: bool = True
 ) -> tuple[str, list[tuple[int, int]]]:
-    """What a template makes of a conversation, and where in that each of its texts begins and ends.
+    """Put a conversation into a template, and find where in that each of its texts begins and ends.
 
     A template may loop over the content's parts where another wants a text. Given the wrong one, it says nothing of it
     and leaves out what was said; so that what it made is searched for that.
@@ -140,6 +136,7 @@ def conversation(
         InputError: the template fails, or leaves out what was said.
     """
     failed = None
+    clock = FIXED_CLOCK if "strftime_now" in template else ""
     for parted in CONTENT_FORMS:
         messages = [
             {"role": role, "content": [{"type": "text", "text": text}] if role in parted else text}
@@ -150,7 +147,7 @@ def conversation(
                 messages,
                 tokenize=False,
                 add_generation_prompt=begin,
-                chat_template=_with_a_fixed_clock(template),
+                chat_template=clock + template,
                 **FIXED_TEMPLATE_ARGUMENTS,
             )
         except (TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
@@ -188,12 +185,8 @@ def _places(text: str, turns: Sequence[tuple[str, str]]) -> list[tuple[int, int]
     return places
 
 
-def _with_a_fixed_clock(template: str) -> str:
-    return FIXED_CLOCK + template if "strftime_now" in template else template
-
-
 def at_the_answer(begun: str) -> str:
-    """The beginning of an assistant's turn, gone on with to where its answer begins."""
+    """Go on with the beginning of an assistant's turn to where its answer begins."""
     if mark := open_thought(begun):
         close = THOUGHT_MARKS[mark]
         begun = begun.rstrip() + (f"\n\n{close}\n\n" if close.startswith("</") else close)

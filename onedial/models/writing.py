@@ -1,4 +1,4 @@
-"""What a model writes after its prompts, in batches of which each row ends on its own.
+"""Let a model write after its prompts, in batches of which each row ends on its own.
 
 A checkpoint brings settings of its own for writing (sampling, a penalty on repetition). They are not used: temperature
 0 takes the likeliest token each time, a temperature above 0 draws from the whole vocabulary. Its end tokens are.
@@ -201,7 +201,7 @@ def write_after(
     push: "Steering | None" = None,
     progress: Progress | None = None,
 ) -> list[Generated]:
-    """What the model writes after each prompt, in the order of the prompts, batch by batch of like length.
+    """Let the model write after each prompt, batch by batch of like length; texts come in the order of the prompts.
 
     Args:
         how: each batch's draws start anew from its seed, so that a batch's texts depend on nothing before it.
@@ -359,7 +359,7 @@ def _scored(
 def score(
     model: "OpenModel", sequences: Sequence[Sequence[int]], n_top: int, push: "Steering | None" = None
 ) -> list[tuple[ScoredToken, ...]]:
-    """The log-probability of each token of given texts after those before it; nan for the first.
+    """Compute the log-probability of each token of given texts after those before it; nan for the first.
 
     Args:
         n_top: of so many likeliest tokens in each place too. push: what the model is steered with.

@@ -1,4 +1,4 @@
-"""How likely a model finds a text after a prompt, token by token, from one forward over both.
+"""Read how likely a model finds a text after a prompt, token by token, from one forward over both.
 
 The text need not be its own: what another model wrote, or the same text after another prompt, is read in the same way.
 Logits are taken in float32 from the final residual stream (`onedial.models.forward.readout`), a few positions at a

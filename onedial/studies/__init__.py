@@ -1,4 +1,4 @@
-"""What the programs of `experiments/` have in common, and, a folder each, the stages of the long ones.
+"""Hold what the programs of `experiments/` have in common, and, a folder each, the stages of the long ones.
 
 A program parses its options, reads what is asked (`read_inputs`), refuses what cannot be used before a model is loaded
 (`Start`), loads its subject, begins its run, and puts the stages of one study one after the other:

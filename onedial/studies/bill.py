@@ -1,4 +1,4 @@
-"""What asking costs: prices and a budget, what is told beforehand, and what at the end."""
+"""Tell what asking costs, beforehand and at the end, by prices and within a budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A panel, or what a run has asked, in other people's formats."""
+"""Export a panel, or what a run has asked, in other people's formats."""
 
 from onedial.asking.elicited import panel_and_cuts
 from onedial.asking.named_data import NAMED_QUESTIONS
@@ -10,14 +10,14 @@ from onedial.studies.options.collecting import ExportOptions
 
 
 def export_run(options: ExportOptions) -> None:
-    """What a run asked models about themselves, as an Inspect log."""
+    """Export what a run asked models about themselves, as an Inspect log."""
     n, n_without = write_answer_log(Run.open(options.panel), options.out)
     print(f"{n} answers written to {options.out}; {n_without} are texts, or could not be read, and have no score")
     print(f"to look at it: inspect view --log-dir {options.out.parent}")
 
 
 def export_panel(options: ExportOptions) -> None:
-    """A panel in another format."""
+    """Export a panel in another format."""
     panel = load_panel(options.panel, options.respondents, declared=options.declared)
     if options.respondent:
         panel = panel.select(respondents=list(options.respondent))

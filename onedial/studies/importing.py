@@ -1,4 +1,4 @@
-"""Logs of other people's evaluations as a panel: read, written, and what was left out said."""
+"""Import logs of other people's evaluations as a panel, and say what was left out."""
 
 import reprlib
 
@@ -51,7 +51,7 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
 
 
 def print_report(imported: ImportedPanel) -> None:
-    """What was read as what, what was left out, and some of the answers that could not be read."""
+    """Print what was read as what, what was left out, and some of the answers that could not be read."""
     report = imported.report
     for run in report["runs"]:
         failed = "".join(f", {n} failed ({reason})" for reason, n in run["failed"].items())

@@ -1,4 +1,4 @@
-"""What the options of subject, questions and panel stand for."""
+"""Read what the options of subject, questions and panel stand for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -115,7 +115,7 @@ def without_subject(
 
 
 def layers_by_config(options: SubjectOptions, layer: str) -> list[int]:
-    """The candidate layers that `--layer` names, by the subject's config alone.
+    """Find the candidate layers that `--layer` names, by the subject's config alone.
 
     Args:
         layer: as `--layer` has it.
@@ -138,7 +138,7 @@ def forecast(
     loads: "Callable[[Mapping[str, list[int]], Size, torch.dtype], Mapping[str, Sequence[Load]]]",
     beside: "Mapping[str, Sequence[Prompt]] | None" = None,
 ) -> str:
-    """What a run would cost.
+    """Foretell what a run would cost, stage by stage, without reading weights.
 
     Args:
         loads: as in `steering.planning.forecast.forecast_of`. beside: prompts besides those of each split.

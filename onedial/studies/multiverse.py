@@ -1,4 +1,4 @@
-"""A multiverse: the sweep that would have been made, and sweeps that differ from it in one choice each.
+"""Make the sweep that would have been made, and sweeps that differ from it in one choice each.
 
 universes/NAME/     a run of `onedial sweep` each, with its own config.yaml, judged by the verdict's rule
 wordings/*.yaml     prompts that were made of the run's own
@@ -112,7 +112,8 @@ class Multiverse:
         say(f"{1 + len(universes)} universes; the run's own layer is {taken[0]}")
         for name, options in universes.items():
             try:
-                runs[name] = self._swept(name, replace(options, layer=self._layer(options, taken[0])))
+                taken_too = options.layer == self.options.layer  # else the layer is what sets it apart
+                runs[name] = self._swept(name, replace(options, layer=str(taken[0])) if taken_too else options)
             except InputError as reason:
                 self.notes.tell(f"warning: {name} has no vector: {reason}")
         return runs
@@ -131,10 +132,6 @@ class Multiverse:
             f"draw(s) of the extraction questions; {len(self.inputs.questions)} questions in all. Each universe is a "
             "run of its own in universes/."
         )
-
-    def _layer(self, options: SweepOptions, taken: int) -> str:
-        """Its own where the layer is what sets it apart, else the one that the run took."""
-        return str(taken) if options.layer == self.options.layer else options.layer
 
     def _wordings(self) -> dict[str, str]:
         """Name -> file of each further wording."""

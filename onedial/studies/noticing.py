@@ -1,4 +1,4 @@
-"""Was I steered? A subject is asked whether it notices an injected direction; `experiments/ask.py noticing`."""
+"""Ask a subject whether it notices an injected direction: `experiments/ask.py noticing`."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""A dial turned, and every instrument asked at each setting, beside random directions; `experiments/ask.py profile`.
+"""Turn a dial, and ask every instrument at each setting, beside random directions: `experiments/ask.py profile`.
 
 written/  what the subject answers to the questions themselves      answers/  every score, of vector and controls
 

@@ -1,4 +1,4 @@
-"""How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
+"""Begin a run: its folder is checked before a model is loaded for it, and made once there is one."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

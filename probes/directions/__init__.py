@@ -1,1 +1,1 @@
-"""Directions: contrast pairs, geometry, erasure, where something is written."""
+"""Compare and erase directions; read truth without labels."""

@@ -1,4 +1,4 @@
-"""Truth without labels: directions along which a statement and its negation, and a yes and a no, contradict each other.
+"""Read truth without labels: directions along which a statement and its negation, a yes and a no, contradict.
 
 A statement (p = 0) and its negation (p = 1) are each put to the model and answered by yes (a = 0) and by no (a = 1). A
 direction of truth must give the two answers of one statement opposite readings. With z the streams, normalised over the

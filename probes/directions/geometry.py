@@ -1,4 +1,4 @@
-"""Is it the same direction? Angles between probes, beside what chance gives at this covariance and what noise allows.
+"""Compare directions: angles between probes, beside what chance gives at this covariance and what noise allows.
 
 Two directions fitted to the same questions lean towards the same strong coordinates, and are never at right angles as
 two random ones would be. So a cosine stands beside

@@ -1,1 +1,1 @@
-"""Linear probes: folds, penalties, control labels, measures."""
+"""Fit linear probes: folds, penalties, control labels, measures."""

@@ -1,4 +1,4 @@
-"""Which layer reads best, without rewarding the luck of the best of many.
+"""Choose the layer that reads best, without rewarding the luck of the best of many.
 
 For each fold the layer is chosen by the inner scores of its training questions, and the fold's own questions are scored
 by that layer's probe. So the AUROC of the chosen layers is one that somebody could have announced beforehand; the

@@ -1,4 +1,4 @@
-"""AUROC of held-out scores, and its interval when topics, not questions, are what was sampled.
+"""Compute the AUROC of held-out scores, and its interval when topics, not questions, are what was sampled.
 
 Each fold has its own probe, so scores are compared within a fold only. With c(i, j) = 1 where a question i of label 1
 has the higher score than a question j of label 0 (1/2 for a tie), summed over pairs within folds,

@@ -1,4 +1,4 @@
-"""Labels that mean nothing, to see what a probe reads of its own accord.
+"""Make labels that mean nothing, to see what a probe reads of its own accord.
 
 shuffled   the label shuffled within each topic: what remains readable is how a topic's questions fare on average
 control    a coin for each opening word ("which", "who", ...): a property of the words that nobody cares about, and

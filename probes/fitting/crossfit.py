@@ -1,4 +1,4 @@
-"""Scores of questions whose topics the probe has not seen, with the penalty and the calibration chosen inside.
+"""Score questions whose topics the probe has not seen, with the penalty and the calibration chosen inside.
 
 Every model that leaves out two folds serves twice: its scores of the one fold help to choose for the other. So the
 questions that train the probe of a fold all have scores of their own that are held out as well, from which come

@@ -1,4 +1,4 @@
-"""Which questions train a probe and which judge it: whole topics are held out, so that no topic is on both sides.
+"""Decide which questions train a probe and which judge it: whole topics are held out, so that none is on both sides.
 
 Questions of one topic share words, names and difficulty. A probe that has seen a topic reads the topic off a held-out
 question of it, and with it how that topic's questions were answered on average. The same holds for several wordings of

@@ -1,4 +1,4 @@
-"""What is to be read: labels of each question, 1 / 0 / nan, positive towards yes, right, or easy.
+"""Make the labels that are to be read of each question: 1 / 0 / nan, positive towards yes, right, or easy.
 
     own yes         the subject's own margin is above 0 (nan: unread)
     own margin high its margin is above its median, where it says nearly always the same (under a fifth on one side)

@@ -1,4 +1,4 @@
-"""Where in a model is a label readable, and along which direction?
+"""Find where in a model a label is readable, and along which direction.
 
 A linear probe is L2-penalised logistic regression on standardised activations:
 

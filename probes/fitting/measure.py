@@ -1,4 +1,4 @@
-"""How well each label reads at one layer, with everything that the number must be held against.
+"""Measure how well each label reads at one layer, with everything that the number must be held against.
 
 One row per label and method:
 

@@ -1,4 +1,4 @@
-"""Does a label read at all? What the AUROC of labels that mean nothing looks like, the probe fitted anew to each.
+"""Test whether a label reads at all, beside labels that mean nothing, the probe fitted anew to each.
 
 The interval over topics takes the probes as they are. But the probe that judges one fold was trained on the others, and
 the other way round: each pair of questions of different folds enters twice, once with the one as training and once with

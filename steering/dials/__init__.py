@@ -1,1 +1,1 @@
-"""Dials beside an intervention: threshold shift, instructions, adapters; gates."""
+"""Turn other dials beside an intervention: threshold shift, instructions, adapters; gates."""

@@ -1,4 +1,4 @@
-"""A small LoRA adapter as a dial: fine-tuned to a wanted yes rate, and turned by a factor on what it adds.
+"""Train a small LoRA adapter to a wanted yes rate, and turn it by a factor on what it adds.
 
     adapter = train_adapter(model, prompts, wanted=0.9)
     LoraDial(adapter).ask(model, questions, template, [0.0, 0.5, 1.0])

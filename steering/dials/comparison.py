@@ -1,4 +1,4 @@
-"""Directions side by side: how well each reads the answer, resembles the others, and moves the margin.
+"""Compare directions: how well each reads the answer, resembles the others, and moves the margin.
 
 Each is made on one set of questions and measured on another:
 

@@ -1,4 +1,4 @@
-"""Dials: anything with one setting that turns a subject from no to yes, behind one interface.
+"""Turn anything with one setting that takes a subject from no to yes, behind one interface: a dial.
 
     dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
 

@@ -1,4 +1,4 @@
-"""A gate: the subject at one setting of its dial, chosen once, that says yes or no to new questions.
+"""Choose a setting of the dial once, at which the subject says yes or no to new questions: a gate.
 
     gate = choose_gate(table, splits, intervention, template, yes_rate=0.3)  # from a sweep's fitting and test split
     gate.save("gate"); gate = Gate.load("gate")

@@ -1,1 +1,1 @@
-"""What else a push does: facts, text, reasoned answers, what the model notices of it."""
+"""Measure what else a push does: facts, text, reasoned answers, what the model notices of it."""

@@ -1,4 +1,4 @@
-"""Was I steered? A direction is injected, and the subject is asked whether it notices, beside all that looks the same.
+"""Ask a subject whether it notices an injected direction, beside all that would look the same.
 
 For each concept (a word with a direction of its own) and each magnitude, in logits of yes against no and as shifts
 from the unsteered subject:
@@ -226,7 +226,8 @@ def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:
 def conclusions_of(answers: pd.DataFrame, scores: pd.DataFrame) -> dict[float, str]:
     """Magnitude -> noticed, any push does it, a raised yes, nothing rises, or too few read; see the module's text."""
     conclusions = {}
-    for magnitude, row in zip(*_of_concepts(scores), strict=True):
+    for row in scores[scores["kind"] == CONCEPT].sort_values("magnitude").to_dict("records"):
+        magnitude = float(row["magnitude"])
         if row["n"] < FEWEST_CONCEPTS:
             conclusions[magnitude] = UNREAD
         elif not row["notice_low"] > 0:
@@ -237,14 +238,6 @@ def conclusions_of(answers: pd.DataFrame, scores: pd.DataFrame) -> dict[float, s
             beyond = [mean_interval(_paired(answers, magnitude, kind))[1] > 0 for kind in (RANDOM, EQUAL_KL)]
             conclusions[magnitude] = "noticed" if all(beyond) else "any push does it"
     return conclusions
-
-
-def _of_concepts(scores: pd.DataFrame) -> tuple[list[float], list[dict[str, Any]]]:
-    """Magnitudes, and the row of the concepts' own pushes at each."""
-    rows = scores[scores["kind"] == CONCEPT].sort_values("magnitude")
-    return rows["magnitude"].astype(float).tolist(), [
-        {str(k): v for k, v in row.items()} for row in rows.to_dict("records")
-    ]
 
 
 def sentence_of(conclusions: Mapping[float, str], scores: pd.DataFrame) -> str:
@@ -304,7 +297,7 @@ def _paired(answers: pd.DataFrame, magnitude: float, kind: str) -> np.ndarray:
 
 
 def _d_prime(rows: pd.DataFrame) -> float:
-    """Of yes to `notice` against yes to the control questions, each rate (k + .5) / (n + 1)."""
+    """Compute d' of yes to `notice` against yes to the control questions, each rate (k + .5) / (n + 1)."""
     rates = []
     for name in ("notice", "control"):
         margins = rows.loc[rows["asked"] == name, "margin"].dropna()
@@ -329,7 +322,7 @@ def told_apart(model: OpenModel, concepts: Sequence[str]) -> dict[str, tuple[str
 
 
 def concept_vectors(model: OpenModel, concepts: Sequence[str], layer: int) -> dict[str, SteeringVector]:
-    """The mean stream after prompts about a concept minus that after prompts about all others.
+    """Make each concept's direction: the mean stream after prompts about it minus that after prompts about all others.
 
     Injections go far beyond what was seen on purpose, so `seen` is left out, and nothing warns of it.
     """

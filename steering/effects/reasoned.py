@@ -1,4 +1,4 @@
-"""Reasoned answers under the dial: what the steered subject says once it has written its reasons.
+"""Let the steered subject write its reasons before it answers.
 
 The direct sweep reads the token after the prompt, which costs one row for each setting. Here the subject writes, and
 its yes or no stands on a line at the end (`reasoned`): some hundred forwards for each question and setting. The
@@ -32,7 +32,7 @@ LOT = 64
 
 
 def reasoned_instrument(template: PromptTemplate, max_new_tokens: int | None = None) -> Instrument:
-    """The question of a template with the request to reason first.
+    """Make the instrument that asks a template's question with the request to reason first.
 
     Args:
         max_new_tokens: a text that is longer is cut off there, and counts as unread; None takes the instrument's own.
@@ -164,7 +164,7 @@ def _write_at_once(
     keep: Callable[[Sequence[Cell], Sequence[Generated]], None],
     progress: Progress | None,
 ) -> None:
-    """All of them side by side, whatever their settings."""
+    """Write all cells side by side by the engine, whatever their settings."""
     lot: list[tuple[Cell, Generated]] = []
 
     def hand_on(least: int) -> None:

@@ -1,4 +1,4 @@
-"""What a push does besides: to text that has nothing to do with it, and to facts whose answers are known.
+"""Measure what a push does besides: to text that has nothing to do with it, and to facts whose answers are known.
 
 On neutral text, the first half of each passage as a prompt, `kl` is sum p log(p / q) of the next token in nats, p
 without and q with the push. Of unrelated yes/no facts an unread answer counts as wrong:
@@ -48,7 +48,7 @@ def kl_on_text(
     progress: Progress | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The KL on neutral text of many interventions, each passage run once without any.
+    """Measure the KL on neutral text of many interventions, each passage run once without any.
 
     Args:
         settings: intervention_id -> its magnitudes; what has none is left out.
@@ -98,7 +98,7 @@ def kl_on_text(
 
 
 def fact_effects(table: pd.DataFrame, truth: pd.Series) -> pd.DataFrame:
-    """What a dial does to facts whose answers are known; see the module's text.
+    """Measure what a dial does to facts whose answers are known; see the module's text.
 
     Args:
         table: columns question_id, setting, margin, mass; the setting 0, unsteered, among them.
@@ -130,7 +130,7 @@ def fact_effects(table: pd.DataFrame, truth: pd.Series) -> pd.DataFrame:
 
 
 def _first_halves(model: OpenModel, passages: Sequence[str] | None) -> PromptSet:
-    """As prompts without answers."""
+    """Cut passages in half, as prompts that have no answers."""
     texts = load_passages() if passages is None else passages
     sequences = [_with_start(model, text) for text in texts]
     if short := [text for text, ids in zip(texts, sequences, strict=True) if len(ids) < 4]:

@@ -1,4 +1,4 @@
-"""`--engine vllm`: what a subject writes, steered or not, is written by vLLM, once that is proven to be the same.
+"""Write by vLLM (`--engine vllm`), steered or not, once that is proven to be the same.
 
 requests   a text that is to be written, and a push as vLLM is told it
 writer     what stands in for transformers in this process

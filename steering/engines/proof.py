@@ -1,4 +1,4 @@
-"""vLLM beside transformers on the prompts at hand, before anything is believed of it.
+"""Prove vLLM beside transformers on the prompts at hand, before anything is believed of it.
 
 Some tokens are written by vLLM after a few prompts, unsteered and at two settings of the push, and after one prompt
 that is too long for one forward; the settings stand mixed in one batch, after the unsteered ones. transformers reads
@@ -170,7 +170,7 @@ class _Read:
 
 @torch.inference_mode()
 def _read(model: OpenModel, row: Request, text: Scored, first: Sequence[int], scale: float = 1.0) -> _Read:
-    """One text read by a plain forward under its push, times `scale`."""
+    """Read one text by a plain forward under its push, times `scale`."""
     n_prompt = len(row.token_ids)
     batch = pad_batch([[*row.token_ids, *text.token_ids]], model.stack.pad_id).to(model.device)
     if row.push is None:

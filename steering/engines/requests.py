@@ -1,4 +1,4 @@
-"""What is asked of vLLM: a text after some tokens, under a push of its own.
+"""Tell vLLM what is asked of it: a text after some tokens, under a push of its own.
 
 A push is told as two places of the text and a line at each layer. Every token x between the places becomes
 

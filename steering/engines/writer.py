@@ -1,4 +1,4 @@
-"""A model's texts, written by vLLM in place of transformers: many side by side, each under a push of its own.
+"""Write a model's texts by vLLM in place of transformers: many side by side, each under a push of its own.
 
     write_with_vllm(model)                            # vLLM in this Python, else where ONEDIAL_VLLM_PYTHON points
     model.generate(texts, vector * 0.3)         # and whatever else lets the model write
@@ -113,7 +113,7 @@ class Vllm:
         stop: Stop | None = None,
         sink: Callable[[int, Generated], None] | None = None,
     ) -> list[Generated]:
-        """What is written after each prompt, in their order; any mixture of pushes, side by side.
+        """Write after each prompt, any mixture of pushes side by side; texts come in the order of the prompts.
 
         Args:
             temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary, each text by
@@ -285,7 +285,7 @@ class Vllm:
 
 
 def write_with_vllm(model: OpenModel, python: str | None = None, options: Mapping[str, Any] | None = None) -> Vllm:
-    """From now on `model` writes by vLLM, until `close`.
+    """Let `model` write by vLLM from now on, until `close`.
 
     Args:
         python: the Python that has vLLM; by default this one where it has, else `ONEDIAL_VLLM_PYTHON`.
@@ -324,7 +324,7 @@ def write_with_vllm(model: OpenModel, python: str | None = None, options: Mappin
 def writing_with_vllm(
     model: OpenModel, python: str | None = None, options: Mapping[str, Any] | None = None
 ) -> Iterator[Vllm]:
-    """The same while the context lasts."""
+    """Let `model` write by vLLM while the context lasts."""
     writer = write_with_vllm(model, python, options)
     try:
         yield writer

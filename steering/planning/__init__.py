@@ -1,1 +1,1 @@
-"""Before a sweep: layer, magnitudes, reliability, what it will cost."""
+"""Plan a sweep: layer, magnitudes, reliability, what it will cost."""

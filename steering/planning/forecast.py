@@ -1,4 +1,4 @@
-"""What a run will cost before it is begun: what its stages ask of the model, times what that takes on this machine.
+"""Forecast what a run will cost: what its stages ask of the model, times what that takes on this machine.
 
 A stage is a list of loads: so many prompts, each with so many steered rows at a layer.
 
@@ -144,7 +144,7 @@ READINGS = {"response": 1, "answer": 3}
 
 
 def making(extraction: Sequence[int], contrast: str, methods: Sequence[str]) -> Load:
-    """The extraction split as it is read for a contrast and, forwards and backwards, for gradients."""
+    """Load of the extraction split, read for a contrast and, forwards and backwards, for gradients."""
     return Load(list(extraction) * (READINGS.get(contrast, 3) + 2 * ("gradient" in methods)))
 
 
@@ -217,7 +217,7 @@ class Clock:
         self._heavier, self._wider = heavier, wider
 
     def seconds(self, load: Load) -> float:
-        """Of a load, all of it, in one process."""
+        """Seconds that all of a load takes in one process."""
         n_tokens, batches = sum(map(len, self._batch.sequences)), len(load.lengths) / len(self._chosen)
         by_token = self._heavier * self._reading / n_tokens if load.lengths else 0.0
         read = by_token * self._n_layers / (self._top + 1) * sum(load.lengths[load.n_cached :])
@@ -440,7 +440,7 @@ def _checking(sketch: OpenModel, size: Size, heavier: float) -> float:
 
 
 def _seconds(model: OpenModel, work: Callable[[], object]) -> float:
-    """Of the quickest of a few further runs: the first pays for what is set up once, and others use the machine too."""
+    """Time the quickest of a few further runs: the first pays for what is set up once, and others use the machine."""
     seconds: list[float] = []
     while len(seconds) < 3 or (len(seconds) < 9 and sum(seconds) < LONG_ENOUGH):
         if model.device.type == "cuda":

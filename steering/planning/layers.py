@@ -1,4 +1,4 @@
-"""Which layer: the one where the smallest push turns the answers both ways.
+"""Choose the layer where the smallest push turns the answers both ways.
 
 Of the candidate layers, the chosen one has the smallest magnitude, in residual norms, at which the subject's yes rate
 on the fitting split reaches .05 on one side and .95 on the other, with at most 5% more of the answers unread on the
@@ -55,8 +55,7 @@ class LayerScan:
     @property
     def falls(self) -> bool:
         """Whether the yes rate falls along the chosen layer more than it rises: the dial runs the wrong way."""
-        rates = self.rates()
-        return _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0
+        return _rise(self.rates()) < 0
 
     def rates(self) -> pd.DataFrame:
         """The chosen layer's rates by magnitude, as `magnitudes.yes_rates` gives them."""
@@ -159,7 +158,7 @@ def even_grid(
         rates = rates_along(model, few, [first], advance)[first.intervention_id]
     if math.isinf(spanning_magnitude(rates.set_axis(rates.index / first.units_per_norm))):
         notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
-    if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:
+    if _rise(rates) < 0:
         notice(f"{WRONG_WAY} {first.intervention_id} is pushed towards yes; try another layer, contrast or prompt")
     norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(*find_range(rates))]
     return {each.intervention_id: [norm * each.units_per_norm for norm in norms] for each in interventions}
@@ -178,7 +177,7 @@ def best_place(rates: Sequence[pd.DataFrame], units_per_norm: Sequence[float]) -
     reach = [spanning_magnitude(rate.set_axis(rate.index / units)) for rate, units in both]
     if np.isfinite(reach).any():
         return int(np.argmin(reach)), reach
-    return int(np.argmax([_rise(rate.loc[rate["unread"] <= most_unread(rate), "yes_rate"]) for rate in rates])), reach
+    return int(np.argmax([_rise(rate) for rate in rates])), reach
 
 
 def contenders(
@@ -197,12 +196,13 @@ def contenders(
     return still
 
 
-def _rise(readable: pd.Series) -> float:
+def _rise(rates: pd.DataFrame) -> float:
     """By how much the yes rate rises from the side of no to that of yes, at most; below 0 where it falls instead.
 
     Args:
-        readable: yes rate by magnitude, where enough could be read; 0 among them, unless nothing could.
+        rates: as `yes_rates` gives them, of which the magnitudes count at which enough could be read.
     """
+    readable = rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]
     if not len(readable):
         return 0.0
     rise = float(readable[readable.index >= 0].max() - readable[readable.index <= 0].min())

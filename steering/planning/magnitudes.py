@@ -1,4 +1,4 @@
-"""Where to put the magnitudes: over the range in which the yes rate moves, and dense where it moves fast.
+"""Place magnitudes over the range in which the yes rate moves, and dense where it moves fast.
 
 An even grid spends most of its points where nothing happens: with a good direction all answers flip within a narrow
 band. So the range is found by doubling, the margins inside it are interpolated question by question, and the grid
@@ -125,7 +125,7 @@ def seek_settings(
     rates: Sequence[float],
     sought: Collection[str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The settings of dials at which they have these yes rates, by their answers there.
+    """Seek the settings of dials at which they have these yes rates, by their answers there.
 
     Each dial is asked over its range; then between the settings that stand around a rate, where margins that are taken
     for straight question by question would have it, and again, until the rate that is measured is within one answer of
@@ -262,7 +262,7 @@ def few_magnitudes(low: float, high: float) -> list[float]:
 
 
 def even_in_yes_rate(margins: pd.DataFrame, points: int = GRID_POINTS) -> list[float]:
-    """A grid whose neighbours differ by about the same change of the yes rate, 0 among them.
+    """Lay a grid whose neighbours differ by about the same change of the yes rate, 0 among them.
 
     Args:
         margins: question x magnitude on a coarse grid; interpolated linearly in between, question by question.

@@ -1,4 +1,4 @@
-"""What will be swept: the intervention, its layer, its magnitudes and its controls, none chosen by a look at any
+"""Plan what will be swept: the intervention, its layer, its magnitudes and its controls, none chosen by a look at any
 target."""
 
 from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ def make_plan(
 def at_their_layers(
     model: OpenModel, fitting: PromptSet, made: Sequence[Sequence[Intervention]]
 ) -> tuple[list[Intervention], dict[str, list[float]]]:
-    """Each control at the layer that is chosen for it as the vector's is (`best_place`), and its magnitudes there.
+    """Choose each control's layer as the vector's is chosen (`best_place`), and its magnitudes there.
 
     A vector that was chosen for the smallest push among several layers would else be ranked among directions that were
     not, and needs a smaller push than most of them by that alone. The first questions of the fitting split

@@ -1,4 +1,4 @@
-"""Can yes and no be read off this prompt at all? Asked before the work begins.
+"""Check before the work begins that yes and no can be read off a prompt.
 
 The mass (probability of all yes and no tokens together) at the answer position varies from .2 to 1 between prompts of
 a small model. Under a median of .5 a warning is due, under .2 the prompt is refused, with what the model would rather

@@ -1,4 +1,4 @@
-"""How well a direction repeats: would other questions have given the same one?
+"""Measure how well a direction repeats: would other questions have given the same one?
 
 The questions on either side are split into halves, a direction is made of each, and the cosine r of the two, averaged
 over splits, is stepped up to the whole length by Spearman and Brown's formula, 2 r / (1 + r). At 1 the direction would
@@ -50,7 +50,7 @@ class Reliability:
 
 
 def reliability_of(contrast: Contrast, method: str, seed: int = 0, n_splits: int = SPLITS) -> Reliability:
-    """Of the direction that `method` makes of a contrast at its first layer.
+    """Measure how well the direction that `method` makes of a contrast at its first layer repeats.
 
     Args:
         contrast: at one layer.
@@ -72,7 +72,7 @@ def reliability_of(contrast: Contrast, method: str, seed: int = 0, n_splits: int
 
 
 def _half_cosines(contrast: Contrast, method: str, seed: int, n_splits: int) -> tuple[float, float, float]:
-    """Mean, 5% and 95% over random splits."""
+    """Compute mean, 5% and 95% of the cosine of two halves' directions, over random splits."""
     if min(len(contrast.yes), len(contrast.no)) < 4 or method == "random":
         return float("nan"), float("nan"), float("nan")
     generator = generator_of(seed)

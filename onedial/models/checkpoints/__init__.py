@@ -1,1 +1,1 @@
-"""Weights: folders, hub, GGUF, the embedded model."""
+"""Find and read weights: folders, hub, GGUF, the embedded model."""

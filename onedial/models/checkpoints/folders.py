@@ -1,4 +1,4 @@
-"""May this folder be read as a model? Only safetensors count as weights: a pickle can run code when it is opened."""
+"""Check that a folder can be read as a model. Only safetensors count as weights: a pickle can run code when opened."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""GGUF files: models that llama.cpp's users quantised, read back into ordinary floating-point weights.
+"""Read GGUF files, models that llama.cpp's users quantised, back into ordinary floating-point weights.
 
 A quantised block stores its weights as w = d * q (+ m): integers q of a few bits, half-precision scales d and m.
 transformers multiplies that out in float32, which holds the result exactly; a shorter dtype rounds it.

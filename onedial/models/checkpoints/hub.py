@@ -1,4 +1,4 @@
-"""The Hugging Face hub: which commit a hub id means, and its files, with failures told in one sentence."""
+"""Ask the Hugging Face hub which commit an id means, and for its files; tell failures in one sentence."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""One model over several processes: the tensor parallelism of transformers, by the plan that it has for a model's type.
+"""Split one model over several processes by transformers' tensor parallelism, by the plan it has for the model's type.
 
 Attention and MLP of every layer are split, each process holding some of the heads and of the MLP's width; their parts
 are summed over the processes, so that the residual stream is whole in each of them, with the same bits. Embedding and

@@ -1,4 +1,4 @@
-"""Where a model's weights come from, and how they are read: safetensors and GGUF only, never a pickle, never code.
+"""Find a model's weights and read them: safetensors and GGUF only, never a pickle, never code.
 
 A name is, in this order: the embedded model's, a path, a hub id.
 """

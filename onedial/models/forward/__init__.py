@@ -1,1 +1,1 @@
-"""The forward pass: batches, prefill, hooks, readout."""
+"""Run forwards: batches, prefill, hooks, readout."""

@@ -1,4 +1,4 @@
-"""What the unsteered model says and holds: margins and masses at the answer position, activations at any place.
+"""Read the unsteered model: margins and masses at the answer position, activations at any place.
 
     read_activations(model, prompts, [14])                              the stream after layer 14, at the last token
     read_activations(model, prompts, [14], site="mlp", read="Anna")     what the MLP of layer 14 adds to it there

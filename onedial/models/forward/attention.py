@@ -1,4 +1,4 @@
-"""Attention masks and caches for running a stock decoder in pieces.
+"""Make attention masks and caches for running a stock decoder in pieces.
 
 Hugging Face decoders take a ready-made 4-D mask and return it unchanged to their layers, and they take any `Cache`.
 With these two, keys and values that were computed once serve many forwards: the cache below never grows, and the

@@ -1,4 +1,4 @@
-"""Batches: questions of like length side by side, as many as memory holds, and half of them where it holds fewer.
+"""Batch questions of like length, as many as memory holds, and half of them where it holds fewer.
 
 The size of a batch moves margins by rounding alone (about 1e-5 in float32), never by what is computed.
 """

@@ -1,4 +1,4 @@
-"""Which fast paths are right for a model, found out once before it is first run.
+"""Find out which fast paths are right for a model, once, before it is first run.
 
 A few prompts of drawn tokens are edited by plain hooks, each prompt beside none of another length, and by each fast
 path. The edits stand at a quarter and at two thirds of the depth, as large as the stream there; the streams before the

@@ -138,7 +138,8 @@ def steer_last(
         return rows
     batch, n_rows = prefilled.batch, rows.shape[1]
     questions = rows.shape[0]
-    valid = _with_prefix(batch.attention_mask, len(prefilled.prefix))
+    mask = batch.attention_mask
+    valid = torch.cat([mask.new_ones((len(mask), len(prefilled.prefix))), mask], dim=1)
     valid[:, -1] = False  # the unedited last position: each row stands in its place
     itself = torch.eye(n_rows, dtype=torch.bool, device=valid.device)
     seen = torch.cat(
@@ -148,9 +149,9 @@ def steer_last(
     query_position = batch.position_ids[:, -1:].expand(-1, n_rows)
     key_position = torch.cat([_key_positions(batch, len(prefilled.prefix)), query_position], dim=1)
     cache = FixedPrefixCache(stack.n_layers, prefilled.keys_and_values)
-    mask = attention_mask(stack.config, seen, query_position, key_position, stack.dtype)
+    additive = attention_mask(stack.config, seen, query_position, key_position, stack.dtype)
     with _edited_above(stack, edits, settings):
-        return _run_above(stack, layer, rows, mask, query_position, cache)
+        return _run_above(stack, layer, rows, additive, query_position, cache)
 
 
 def steer_all(
@@ -210,45 +211,30 @@ def _steer_rows(
     prefix_keys_and_values: KeysAndValues | None,
     places: list[int],
 ) -> Float[Tensor, "question chosen d_model"]:
-    """`_steer_own` for some neighbours among the settings."""
-    rows = slice(places[0], places[-1] + 1)
-    return _steer_own(stack, prefilled, edits, settings[rows], _pick_rows(prefix_keys_and_values, rows))
-
-
-def _steer_own(
-    stack: Decoder,
-    prefilled: Prefilled,
-    edits: Edits,
-    settings: Float[Tensor, " row"],
-    prefix_keys_and_values: KeysAndValues | None,
-) -> Float[Tensor, "question row d_model"]:
-    """The prompts' own positions, on top of a prefix that was edited at the same settings."""
+    """Run the prompts' own positions at some neighbours among the settings, on top of a prefix edited at the same."""
     layer, begin = beginning_of(edits)
     batch, residual = prefilled.batch, prefilled.residuals[layer]
-    n_rows, n_questions = len(settings), len(residual)
-    keys_and_values = None if prefix_keys_and_values is None else _repeat_rows(prefix_keys_and_values, n_questions)
+    rows, n_rows, n_questions = slice(places[0], places[-1] + 1), len(places), len(residual)
+    keys_and_values, settings = _for_rows(prefix_keys_and_values, rows, n_questions), settings[rows]
     batch = batch.mapped(lambda each: each.repeat(n_rows, 1))
     cache = FixedPrefixCache(stack.n_layers, keys_and_values)
-    rows = begin(residual, settings[:, None, None]).flatten(0, 1)
+    stream = begin(residual, settings[:, None, None]).flatten(0, 1)
     mask = _causal_mask(stack, batch, len(prefilled.prefix))
     with _last_position_on_top(stack), _edited_above(stack, edits, settings.repeat_interleave(n_questions)[:, None]):
-        final = _run_above(stack, layer, rows, mask, batch.position_ids, cache)
+        final = _run_above(stack, layer, stream, mask, batch.position_ids, cache)
     return final[:, -1].unflatten(0, (n_rows, n_questions)).transpose(0, 1)
 
 
-def _pick_rows(keys_and_values: KeysAndValues | None, rows: slice) -> KeysAndValues | None:
+def _for_rows(keys_and_values: KeysAndValues | None, rows: slice, times: int) -> KeysAndValues | None:
+    """Repeat each of some rows `times` times, side by side; a single row serves them all as it is."""
     if keys_and_values is None:
         return None
-    return [entry and (entry[0][rows], entry[1][rows]) for entry in keys_and_values]
-
-
-def _repeat_rows(keys_and_values: KeysAndValues, times: int) -> KeysAndValues:
-    """Each row `times` times, side by side; a single row serves them all as it is."""
-    if all(entry is None or len(entry[0]) == 1 for entry in keys_and_values):
-        return keys_and_values
+    picked = [entry and (entry[0][rows], entry[1][rows]) for entry in keys_and_values]
+    if rows.stop - rows.start == 1:
+        return picked
     return [
         entry and (entry[0].repeat_interleave(times, dim=0), entry[1].repeat_interleave(times, dim=0))
-        for entry in keys_and_values
+        for entry in picked
     ]
 
 
@@ -322,7 +308,3 @@ def _key_positions(batch: TokenBatch, n_prefix: int) -> Tensor:
     rows = batch.position_ids.shape[0]
     prefix = torch.arange(n_prefix, device=batch.position_ids.device).expand(rows, -1)
     return torch.cat([prefix, batch.position_ids], dim=1)
-
-
-def _with_prefix(mask: Tensor, n_prefix: int) -> Tensor:
-    return torch.cat([mask.new_ones((mask.shape[0], n_prefix)), mask], dim=1)

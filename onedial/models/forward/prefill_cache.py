@@ -1,4 +1,4 @@
-"""A cache of batches that were run unedited, so that a later stage that asks the same one need not run it again.
+"""Keep batches that were run unedited, so that a later stage that asks the same one need not run it again.
 
 What is cached of a batch is what steering at the last position goes on from (`Prefilled`): keys and values above the
 lowest layer that was wanted, and the streams at these layers. It is found again by its tokens, the beginning that was

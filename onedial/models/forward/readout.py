@@ -1,4 +1,4 @@
-"""From the last residual stream to yes or no.
+"""Read yes or no from the last residual stream.
 
     margin = logsumexp over the yes tokens' logits - logsumexp over the no tokens'    (natural log; says yes when > 0)
     mass   = probability of all yes and no tokens together                            (below 0.1: unread)

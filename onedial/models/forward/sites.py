@@ -1,4 +1,4 @@
-"""Where activations are read: named sites as TransformerLens names them, at some positions of each prompt.
+"""Find where activations are read: sites named as in TransformerLens, at some positions of each prompt.
 
     resid   blocks.L.hook_out        the residual stream after block L (earlier hook_resid_post)
     attn    blocks.L.hook_attn_out   what the attention of block L writes into the stream

@@ -1,1 +1,1 @@
-"""What the residual stream holds: a store of activations, lens, gradients."""
+"""Look into the residual stream: a store of activations, lens, gradients."""

@@ -1,4 +1,4 @@
-"""Activations on disk: read once, used by many, larger than memory.
+"""Keep activations on disk: read once, used by many, larger than memory.
 
     <folder>/store.json                  what was read, of which model and prompts, at which sites
     <folder>/shards/000012.safetensors    one batch of questions, one tensor per site and position
@@ -22,7 +22,6 @@ from torch import Tensor
 
 from onedial.core.errors import InputError
 from onedial.core.files import json_value, sha256_of_text, write_json
-from onedial.models.forward.activations import Activations
 from onedial.models.forward.residual import Site
 from onedial.models.identity import ModelIdentity
 from onedial.models.prompt_set import PromptSet
@@ -165,16 +164,6 @@ class ActivationStore:
         name = self._name(layer, site, position)
         return self._gather([name], (self.d_model,))[name]
 
-    def activations(
-        self, layers: Sequence[int] | None = None, site: str = "resid", position: str = "last"
-    ) -> Activations:
-        """Several layers at once, as `read_activations` gives them; all of them go into memory."""
-        wanted = list(self.layers if layers is None else layers)
-        names = [self._name(layer, site, position) for layer in wanted]
-        rows = self._gather(names, (self.d_model,))
-        stacked = torch.stack([rows[name] for name in names], dim=1)
-        return Activations(self.question_ids, tuple(wanted), self.margin, self.mass, stacked)
-
     # ---- writing -----------------------------------------------------------------------------------------------------
 
     def write(self, places: Sequence[int], tensors: dict[str, Tensor]) -> None:
@@ -213,7 +202,8 @@ class ActivationStore:
     def _gather(self, names: Collection[str], width: tuple[int, ...]) -> dict[str, Tensor]:
         whole = {name: torch.full((len(self.question_ids), *width), torch.nan) for name in names}
         for file, places in self._shards:
-            for name, tensor in _tensors(file, whole).items():
+            held = read_tensors(file, FORMAT, lambda tensors, _: tensors, names=whole, **BROKEN)
+            for name, tensor in held.items():
                 whole[name][places] = tensor.float()
         return whole
 
@@ -234,10 +224,6 @@ class ActivationStore:
 def tensor_name(site: Site, position: str) -> str:
     """`blocks.12.hook_out@last`."""
     return f"{site.name}@{position}"
-
-
-def _tensors(file: Path, names: Collection[str]) -> dict[str, Tensor]:
-    return read_tensors(file, FORMAT, lambda tensors, _: tensors, names=names, **BROKEN)
 
 
 def _read_description(folder: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How the answer depends on the residual stream, to first order: the margin's gradient at the answer position."""
+"""Compute how the answer depends on the stream, to first order: the margin's gradient at the answer position."""
 
 from collections.abc import Sequence
 

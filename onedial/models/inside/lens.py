@@ -1,4 +1,4 @@
-"""What a direction does to the logits, if it went straight to the unembedding."""
+"""Compute what a direction does to the logits, if it went straight to the unembedding."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""Every test of the battery put to respondents and scored; what the run's store holds is not asked again."""
+"""Put every test of the battery to respondents and score it; what the run's store holds is not asked again."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ FEWEST = 8
 
 
 def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
-    """Every test that is wanted put to everybody; those that need everybody's answers in a second round."""
+    """Put every wanted test to everybody; those that need everybody's answers in a second round."""
     tests = [name for name in BATTERY if name in options.instruments or not options.instruments]
     material = material_of(options)
 
@@ -69,7 +69,7 @@ def material_of(options: BatteryOptions) -> Material:
 
 
 def ask(run: Run, store: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
-    """A test of the battery put to one respondent."""
+    """Put a test of the battery to one respondent."""
     try:
         with progress_bar(None, f"{name}, {test}: answers") as advance, store.occasion(test, advance):
             answers = BATTERY[test].ask(make, material)
@@ -85,7 +85,7 @@ def ask(run: Run, store: Store, test: str, name: str, make: Make, material: Mate
 
 
 def answers_to(run: Run, test: str) -> pd.DataFrame:
-    """Every respondent's answers to one test, in the order of the files' names."""
+    """Read every respondent's answers to one test, in the order of the files' names."""
     files = sorted((run.path / "answers" / test).glob("*.parquet"))
     return pd.concat([run.read_table(str(file.relative_to(run.path))) for file in files]) if files else pd.DataFrame()
 

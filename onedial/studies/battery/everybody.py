@@ -1,4 +1,4 @@
-"""What every program does that asks models about themselves: a run, a store, every respondent in turn, an ending."""
+"""Ask every respondent in turn, as every program does that asks models about themselves: run, store, ending."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

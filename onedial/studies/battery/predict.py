@@ -1,4 +1,4 @@
-"""The tests of self-prediction put to one model after another, and scored; or scored from a folder of raw answers."""
+"""Put the tests of self-prediction to models and score them; or score a folder of raw answers."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -46,7 +46,7 @@ BESIDE = ("benchmarks", "families")
 
 
 def ask_self_prediction(program: str, options: SelfPredictionOptions, notes: Notes) -> None:
-    """The three tests put to everybody, scored, and with `--tuned` everybody tuned to everybody."""
+    """Put the three tests to everybody and score them; with `--tuned`, tune everybody to everybody."""
     if options.tuned:
         check_tuned(options.model)
     families, tests = families_of(options.families, options.model), tests_of(options)

@@ -1,4 +1,4 @@
-"""A questionnaire put to one model after another: ratings, explanations and tasks, and what they say."""
+"""Put a questionnaire to one model after another: ratings, explanations and tasks, and what they say."""
 
 from collections.abc import Mapping
 
@@ -64,7 +64,7 @@ Found = Mapping[str, list[pd.DataFrame]]
 
 
 def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes) -> None:
-    """A questionnaire put to everybody, and scored."""
+    """Put a questionnaire to everybody, and score it."""
     questionnaire = load_questionnaire(options.questionnaire)
     collected: Found = {name: [] for name in COLUMNS}
 
@@ -121,7 +121,7 @@ def ask_model(
 
 
 def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
-    """The tasks of a condition, answered and graded; of a model on this machine, with how sure its tokens were."""
+    """Ask and grade the tasks of a condition; of a model on this machine, with how sure its tokens were."""
     tasks = efficacy_tasks()[condition]
     texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.rendered} for task in tasks])["text"].tolist()
     log_p = [float("nan")] * len(tasks)
@@ -175,7 +175,7 @@ def finish(
 
 
 def level_sentences(scores: pd.DataFrame) -> list[str]:
-    """Of each model, its level without a task, and how stable that is."""
+    """Say of each model its level without a task, and how stable that is."""
     plain = scores[(scores["condition"] == NO_TASK) & (scores["presentation"] == "one by one")]
     return [
         f"{row['model']} rates itself {number(row['mean'], 2)} of 4 (2.5 = no leaning), ICC {number(row['icc_a1'], 2)} "
@@ -198,7 +198,7 @@ def ability_sentence(both: pd.DataFrame, column: str, words: str) -> str:
 
 
 def scores_of(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Mean and stability for each model, condition and presentation, with what could not be read."""
+    """Compute mean and stability for each model, condition and presentation, with what could not be read."""
     rows = []
     keys = ["model", "condition", "presentation"]
     for key, of_one in ratings[ratings["follow_up"] == ""].groupby(keys, sort=False):

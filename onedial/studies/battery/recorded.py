@@ -1,4 +1,4 @@
-"""A record of answers as a respondent: nobody is asked, and today's readers read what was written.
+"""Answer from a record: nobody is asked, and today's readers read what was written.
 
     recorded:runs/asked         a run that asked models, each of them by its name
     recorded:answers.jsonl      a line per answer: {"prompt": ..., "text": ...}, and where there are several respondent,
@@ -82,7 +82,7 @@ class _Answering:
         return Identity(self.of.name)
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
-        """What is recorded.
+        """Give what is recorded.
 
         Raises:
             NotRecorded: before anything is answered, where an answer is missing.
@@ -107,7 +107,7 @@ class _Answering:
 
 
 def _read_again(response: Response, instrument: Instrument) -> Response:
-    """By today's reader where a text was read; a text that was cut off before its end stays unread."""
+    """Read a text again by today's reader; one that was cut off before its end stays unread."""
     reader = instrument.reader
     if isinstance(reader, TextReader):
         cut_off = reader.must_finish and response.value is None and bool(response.prompt_hash)

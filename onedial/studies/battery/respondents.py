@@ -1,4 +1,4 @@
-"""Who answers: models of this machine, of providers or behind servers, or a subject at each setting of its dial.
+"""Find who answers: models of this machine, of providers or behind servers, or a subject at each of its settings.
 
 smollm2-135m-instruct, a folder, a hub id    a local model
 openai:gpt-4.1-mini                          PROVIDER:MODEL, as inspect_ai names providers
@@ -69,6 +69,7 @@ def _each(
     replies: Replies,
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models.model import load_model
+    from onedial.models.respondent import LocalRespondent
     from steering.interventions import SteeringVector
     from steering.respondent import SteeredRespondent
 
@@ -89,11 +90,18 @@ def _each(
             model = load_model(name)
             with engine(model):
                 if vector is None:
-                    yield name, partial(_local, model)
+                    yield name, _seeded(partial(LocalRespondent, model))
                     continue
-                steered = partial(SteeredRespondent, model, SteeringVector.load(vector))
+                direction = SteeringVector.load(vector)
                 for magnitude in magnitudes:
-                    yield f"{name} at {magnitude:+.3g}", partial(_at, steered, magnitude)
+                    yield (
+                        f"{name} at {magnitude:+.3g}",
+                        _seeded(partial(SteeredRespondent, model, direction, magnitude)),
+                    )
+
+
+def _seeded(respondent: Callable[..., Respondent]) -> Make:
+    return lambda seed: respondent(seed=seed)
 
 
 def _of_provider(store: "Store", name: str, settings: ProviderModel, seed: int) -> Respondent:
@@ -115,13 +123,3 @@ def provider_model(name: str, replies: Replies = "line") -> ProviderModel | None
 def models_elsewhere(models: Sequence[str]) -> list[str]:
     """Those that a provider or a server runs."""
     return [name for name in models if name not in RESPONDENTS and provider_model(name) is not None]
-
-
-def _local(model: "OpenModel", seed: int) -> Respondent:
-    from onedial.models.respondent import LocalRespondent
-
-    return LocalRespondent(model, seed=seed)
-
-
-def _at(steered: Callable[..., Respondent], magnitude: float, seed: int) -> Respondent:
-    return steered(magnitude, seed=seed)

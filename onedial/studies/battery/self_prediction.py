@@ -1,4 +1,4 @@
-"""The Self-Execution study's scores of its three tests, whoever gave the answers: tables, a figure, sentences."""
+"""Score the Self-Execution study's three tests, whoever gave the answers: tables, a figure, sentences."""
 
 import math
 from collections import Counter

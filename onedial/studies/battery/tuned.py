@@ -1,4 +1,4 @@
-"""Tuned self-prediction: every model is taught the same lists of every model, and predicts lists that it has not seen.
+"""Teach every model the same lists of every model, and let it predict lists that it has not seen.
 
 The lists are those that the models gave in the association test; half of the words, by hash, are taught.
 """

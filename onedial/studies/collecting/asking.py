@@ -1,4 +1,4 @@
-"""Who is asked what is missing: models of providers and servers at once, then those of this machine one by one.
+"""Ask for what is missing: models of providers and servers at once, then those of this machine one by one.
 
 Nothing is loaded for what is there; a model on this machine is looked at before it is asked, and asked chunk by chunk.
 """
@@ -120,7 +120,7 @@ def _ask_in_chunks(
     n: int,
     advance: Callable[[int], object] = lambda n: None,
 ) -> None:
-    """So many prompts after so many are asked of this respondent; each chunk is kept before the next is asked."""
+    """Ask this respondent so many prompts at a time; each chunk is kept before the next is asked."""
     who = respondent.identity
     about = {**ask.about, "setting": who.setting, "model_sha256": who.fingerprint, **weights}
     for start in range(0, len(ask.prompts), n):

@@ -1,4 +1,4 @@
-"""From the answers to a panel: put together, graded, judged, written, and told.
+"""Make a panel of the answers: put together, graded, judged, written, and told.
 
 panel.csv  respondents.csv  closed_book.csv  judged.csv  judge_agreement.csv  costs.csv
 """

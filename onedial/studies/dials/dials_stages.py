@@ -1,4 +1,4 @@
-"""The stages of `experiments/compare_dials.py` in their order, and what each asks of the model at most: every dial
+"""List the stages of `experiments/compare_dials.py` in order, and what each asks of the model at most: every dial
 reaching every yes rate. Prompts reach few, as a rule.
 
     directions    the extraction split, for contrasts, gradients and an adapter; the fitting split once, and a step to

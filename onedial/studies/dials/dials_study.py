@@ -1,4 +1,4 @@
-"""What a comparison of dials makes and asks of the subject, each thing once: what is on disk is read back.
+"""Make and ask what a comparison of dials takes, each thing once: what is on disk is read back.
 
 directions.csv  cosines.csv  vectors/    layer_scan.csv  layer.json    adapter/
 placing-*/  placed.csv    answers-*/    facts-*/  texts.csv
@@ -126,7 +126,7 @@ class DialStudy:
         return dials
 
     def _adapter(self) -> Adapter:
-        """The adapter of `--dials lora`, trained on the extraction split."""
+        """Train the adapter of `--dials lora` on the extraction split, or load it."""
         folder, options = self.run.path / "adapter", self.options
         if self.run.has(f"adapter/{FILE}"):
             return Adapter.load(folder)
@@ -212,7 +212,7 @@ class DialStudy:
         return pd.concat(tables, ignore_index=True)
 
     def _ask(self, stage: str, questions: list[Question], template: PromptTemplate, settings: Settings) -> pd.DataFrame:
-        """Every dial at its settings, what is on disk left out: interventions batch by batch, others one by one."""
+        """Ask every dial at its settings, what is on disk left out: interventions batch by batch, others one by one."""
         columns, key = ["dial", *DIAL_COLUMNS], ["dial", "question_id", "setting"]
         together, alone = (self.run.parts(f"{stage}-{kind}", columns, key) for kind in ("interventions", "others"))
         wanted = [dial for dial in self.dials if settings[dial.name]]

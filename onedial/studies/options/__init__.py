@@ -1,1 +1,1 @@
-"""What each program understands, as dataclasses (`onedial.core.options`): groups that several share, and each's own."""
+"""Declare what each program understands (`onedial.core.options`): groups that several share, and each's own."""

@@ -1,4 +1,4 @@
-"""The options of programs that ask models about themselves."""
+"""Declare the options of programs that ask models about themselves."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The options of `experiments/panel.py`, a class for each of its words."""
+"""Declare the options of `experiments/panel.py`, a class for each of its words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The options of `experiments/compare_dials.py` and of `experiments/multiverse.py`."""
+"""Declare the options of `experiments/compare_dials.py` and of `experiments/multiverse.py`."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,4 +1,4 @@
-"""The options of `experiments/ask.py noticing`."""
+"""Declare the options of `experiments/ask.py noticing`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The options of `experiments/study_panel.py`."""
+"""Declare the options of `experiments/study_panel.py`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The options of `experiments/train_probes.py`."""
+"""Declare the options of `experiments/train_probes.py`."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,4 +1,4 @@
-"""The options of `experiments/ask.py profile`."""
+"""Declare the options of `experiments/ask.py profile`."""
 
 from dataclasses import dataclass
 from pathlib import Path

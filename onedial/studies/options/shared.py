@@ -1,4 +1,4 @@
-"""Groups of options that several programs share: the subject, what it is asked, a panel, what providers may cost."""
+"""Declare groups of options that several programs share: subject, questions, panel, what providers may cost."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The options of `experiments/steer_sweep.py`, in their groups."""
+"""Declare the options of `experiments/steer_sweep.py`, in their groups."""
 
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,4 +1,4 @@
-"""What the study computes of a panel, each thing once."""
+"""Compute what the study asks of a panel, each thing once."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Everything that can be asked of a panel's scale, as results of the study's page: `study_panel.py --deep`."""
+"""Ask everything of a panel's scale, as results of the study's page: `study_panel.py --deep`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The study's questions to a panel, on one page in a minute: is it one scale, and does anybody know itself?"""
+"""Answer the study's questions to a panel on one page: is it one scale, and does anybody know itself?"""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Does the shared scale hang on where numbers are cut into yes and no? The factor of every reading of one panel."""
+"""Fit the factor of every reading of one panel: does the scale hang on where numbers are cut into yes and no?"""
 
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the study says of a panel: every table, its picture and its section, named once."""
+"""Name what the study shows of a panel, once: every table, its picture and its section."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the study's tables say, in sentences."""
+"""Say in sentences what the study's tables hold."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

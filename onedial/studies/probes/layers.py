@@ -1,4 +1,4 @@
-"""Every label at every layer by every method, and the best layer of each, chosen without what judges it.
+"""Measure every label at every layer, and choose the best layer of each without what judges it.
 
 probes      of the questions    probes.csv, chosen.csv, methods.csv
 facts       of the facts        facts.csv, chosen_facts.csv
@@ -22,7 +22,7 @@ from probes.residualise import beyond_known
 
 
 def probes_stage(study: Study) -> None:
-    """The questions, by all methods."""
+    """Probe every label of the questions at every layer by all methods: probes.csv, chosen.csv, methods.csv."""
     table = measure_layers(study, "probes", study.store, study.task, study.options.methods)
     by_layer = {layer: study.fitted(layer)[study.options.methods[0]] for layer in study.store.layers}
     chosen, methods = chosen_tables(table, study.task, by_layer, study.options.methods[0], study.rows)
@@ -31,7 +31,7 @@ def probes_stage(study: Study) -> None:
 
 
 def facts_stage(study: Study) -> None:
-    """The truth of facts, and the subject's yes to them, by the first method."""
+    """Probe the truth of facts, and the subject's yes to them, by the first method: facts.csv, chosen_facts.csv."""
     if study.facts is None:
         return
     asked, method = study.facts, study.options.methods[0]
@@ -69,7 +69,7 @@ def chosen_tables(
     method: str,
     rows: Callable[[int], Floats],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Each label at the layer that the other topics choose, and all methods there.
+    """Choose each label's layer by the other topics, and set all methods there beside each other.
 
     Args:
         table: of every layer, see `measure_layers`. by_layer: layer -> held-out scores of `method`.

@@ -1,4 +1,4 @@
-"""What a study of probes does at its one layer, part by part, once each label's layer is known.
+"""Do what a study of probes does at its one layer, part by part, once each label's layer is known.
 
 directions.csv   cosines with intervals, nulls and reliabilities      cross.csv     each probe on each label
 transfer.csv     probes of the questions on the facts, and back       erasure.csv   one label out, the others read
@@ -41,7 +41,7 @@ BEST_ESTIMATED = "mean_difference"
 
 
 def directions_stage(study: Study) -> None:
-    """All comparisons at the study's one layer."""
+    """Compare the directions of all labels at the study's one layer."""
     layer, task, method = study.one_layer, study.task, study.options.methods[0]
     rows, main, nulls = study.rows(layer), study.main_labels, study.options.nulls
     of_questions = LabelledRows(rows, task, study.penalties(layer), main)
@@ -71,7 +71,7 @@ def directions_stage(study: Study) -> None:
 
 
 def statements_stage(study: Study) -> None:
-    """At some layers."""
+    """Read the truth of statements without labels, at some layers: statements.csv."""
     if not study.options.facts or study.options.read_at != "last":
         return
     options, statements = study.options, load_statements(load_facts(study.options.facts, study.options.seed))
@@ -133,7 +133,7 @@ def use_stage(study: Study) -> None:
 
 
 def patching_stage(study: Study) -> None:
-    """The last token's stream of the easiest questions into the hardest, and the other way round."""
+    """Patch the last token's stream of the easiest questions into the hardest, and the other way round."""
     options = study.options
     if study.options.read_at != "last" or not options.n_patched:
         return
@@ -167,7 +167,7 @@ def easy_and_hard(difficulty: pd.Series, n: int, seed: int = 0) -> dict[str, tup
 
 
 def own_stage(study: Study) -> None:
-    """At the study's one layer, and where own correctness reads best; nothing where nobody's correctness is known."""
+    """Ask whose correctness is read, at the one layer and where it reads best; nothing where nobody's is known."""
     respondents = study.labels.panel.respondents["model"]
     if not {OWN_CORRECT, *(correct_label(str(model)) for model in respondents)} & set(study.task.labels):
         return
@@ -183,7 +183,7 @@ def own_stage(study: Study) -> None:
 
 
 def elsewhere_stage(study: Study) -> None:
-    """At the study's one layer; nothing where no other checkpoint is named."""
+    """Read the probes of the one layer on another checkpoint; nothing where none is named."""
     if study.options.other_model:
         table = read_on_other_model(study, study.options.other_model, study.one_layer)
         study.run.write_table("elsewhere.csv", table)

@@ -1,5 +1,5 @@
-"""The stages of `experiments/train_probes.py` in their order, and what they take: prompts and rows by stage, room on
-the disk, hours by what is timed here and now."""
+"""List the stages of `experiments/train_probes.py` in order, and foretell what they take: prompts and rows by stage,
+room on the disk, hours by what is timed here and now."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the stages of a study share: a run, a model, its activations, and everything that is made of them once."""
+"""Share a run, a model, its activations, and all that is made of them once, among the stages of a study of probes."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Is what lies along the vector what answers hang on, and through what does its push go? Of test questions alone.
+"""Test what answers hang on and what a push goes through: interchange and mediation, of test questions alone.
 
 Every process makes the whole of each, and the first one writes.
 

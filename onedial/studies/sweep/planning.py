@@ -1,4 +1,4 @@
-"""What will be swept: chosen once, on the extraction and fitting questions, and read from its files ever after."""
+"""Plan what will be swept: chosen once, on extraction and fitting questions, and read from files ever after."""
 
 import math
 from dataclasses import asdict

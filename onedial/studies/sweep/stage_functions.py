@@ -1,4 +1,4 @@
-"""What the subject is asked, stage by stage; each writes its batches into the run's table of its own name.
+"""Ask the subject, stage by stage; each writes its batches into the run's table of its own name.
 
 sweep         every question at every magnitude of the intervention under test
 controls      every question at a few magnitudes of each control; texts.csv: what each push does to neutral text

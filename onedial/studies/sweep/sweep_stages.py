@@ -1,4 +1,4 @@
-"""The stages of a sweep in order: whether options want them, what they ask of the model, what does them.
+"""List the stages of a sweep in order: whether options want them, what they ask of the model, what does them.
 
 A new one is an entry of `STAGES`: `loads` tells its cost, `go_through` does it.
 """

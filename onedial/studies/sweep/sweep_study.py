@@ -1,4 +1,4 @@
-"""What the stages of a sweep share: options, run, subject, what it is asked, what will be done to it."""
+"""Share among the stages of a sweep its options, run, subject, what is asked, and what will be done to it."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field

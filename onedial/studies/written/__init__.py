@@ -1,5 +1,7 @@
-"""The stages of `experiments/ask.py written`: what is written, read and asked, and how far a model's samples agree in
-words (written_study) and in meaning (meaning)."""
+"""Score what models write: the stages of `experiments/ask.py written`.
+
+What is written, read and asked, and how far a model's samples agree in words (written_study) and in meaning (meaning).
+"""
 
 from onedial.studies.written.written_study import score_written
 

@@ -1,4 +1,4 @@
-"""How far samples agree in what they mean, by pairwise judgements.
+"""Judge pair by pair how far samples agree in what they mean.
 
 Answers of equal words mean the same and are not asked about. Of the others every pair of one question is judged, by a
 model of natural language inference, or by any respondent, whose answers the run's store keeps. Beside them stand pairs

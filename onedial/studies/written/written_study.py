@@ -1,4 +1,4 @@
-"""What a model writes, and every sign of its being right: tokens, samples, meanings, and being asked."""
+"""Set beside each other every sign that a written answer is right: tokens, samples, meanings, and being asked."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
