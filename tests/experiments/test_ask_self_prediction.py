@@ -1,6 +1,7 @@
 """experiments/ask.py predict: its tables are what the scores read; it goes on where it was broken off."""
 
 import importlib.util
+from contextlib import nullcontext
 
 import pandas as pd
 import pytest
@@ -76,13 +77,7 @@ def test_every_model_is_taught_the_same_words(tmp_path, monkeypatch):
     names = [str(tmp_path / f"model{seed}") for seed in (0, 1)]
     for seed, name in enumerate(names):
         save_outspoken(name, seed=seed)
-    pairs = [(word, option) for word, options in list(association_words().items())[:8] for option in options]
-    lists = pd.concat(
-        pd.DataFrame(pairs, columns=["word", "option"]).assign(
-            model=name, listed=[float((place + who) % 3 == 0) for place in range(len(pairs))]
-        )
-        for who, name in enumerate(names)
-    ).reset_index(drop=True)
+    lists = lists_of(names)
     run = Run.create(tmp_path / "run", "ask_self_prediction", {})
     result, left_out = tuned_answers(run, Store(run.file(ANSWERS)), names, lists, 0)
     assert not left_out
@@ -98,6 +93,28 @@ def test_every_model_is_taught_the_same_words(tmp_path, monkeypatch):
     assert "better than a sibling does" in sentences[0]
     assert "no yes or no could be read" in score_tuned(result.assign(margin=float("nan")), {}, None, 19, 0)[1][0]
     run.release()
+
+
+def lists_of(names):
+    """Every third option of eight words is listed, from another place on for each model."""
+    pairs = [(word, option) for word, options in list(association_words().items())[:8] for option in options]
+    return pd.concat(
+        pd.DataFrame(pairs, columns=["word", "option"]).assign(
+            model=name, listed=[float((place + who) % 3 == 0) for place in range(len(pairs))]
+        )
+        for who, name in enumerate(names)
+    ).reset_index(drop=True)
+
+
+def test_one_model_that_is_left_is_compared_with_nobody(tmp_path, monkeypatch):
+    """The other is no model, which is found out when the first has answered."""
+    names = [str(tmp_path / "model"), str(tmp_path / "none")]
+    save_outspoken(names[0])
+    monkeypatch.setattr(adapters, "tuned_to_answers", lambda *a, **k: nullcontext())
+    with Run.create(tmp_path / "run", "ask_self_prediction", {}) as run:
+        result, left_out = tuned_answers(run, Store(run.file(ANSWERS)), names, lists_of(names), 0)
+    assert list(left_out) == names[1:]
+    assert score_tuned(result, left_out, None, 19, 0)[0] is None
 
 
 def test_who_cannot_be_tuned_is_told_which_half_of_its_lists_falls_short(tmp_path):
