@@ -90,6 +90,9 @@ def test_a_right_option_is_not_split():
     question = read({"right": "Nothing; it passes", "wrong": "It grows; You die"}, columns)
     assert sorted(question.options) == ["It grows", "Nothing; it passes", "You die"]
     assert question.answers[1] == "Nothing; it passes"
+    for part in ("right", "wrong"):
+        with pytest.raises(InputError, match="right and wrong go together"):
+            read({part: "Nothing; it passes"}, {part: part})
 
 
 @pytest.mark.parametrize(
