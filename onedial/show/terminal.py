@@ -43,7 +43,8 @@ def print_results(stored: Stored, headline: str, subtitle: str = "", console: Co
 
 def _words(card: Card) -> Text:
     details = f"({'; '.join(card.details)})" if card.details else ""
-    return Text.assemble(f"{card.name}. {card.meaning} ", (details, "dim"))
+    stop = "" if card.name.endswith("?") else "."
+    return Text.assemble(f"{card.name}{stop} {card.meaning} ", (details, "dim"))
 
 
 def _print_table(result: Result, value: object, stored: Stored, console: Console) -> None:

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from onedial.stats.agreement import interval
+from onedial.stats.agreement import Counts, count, count_resampled, interval
 from onedial.stats.estimate import NAN, Estimate
 from onedial.stats.level import QUANTILES_95
+from onedial.stats.roc import auc, auc_resampled
 
 FEWEST_MODELS = 5
 """Under which nothing is said of models like these."""
+
+Drawn = tuple[int, int, np.ndarray | None]
+"""How questions are drawn: how often, the seed, and what is drawn together."""
 
 
 @dataclass(frozen=True)
@@ -122,3 +126,13 @@ def without_each_model(values: np.ndarray, models: np.ndarray) -> dict[str, floa
         others = models.astype(str) != name
         left[str(name)] = float(average_within_models(values[others], models[others])) if others.any() else NAN
     return left
+
+
+def counts(answers: np.ndarray, given: np.ndarray, drawn: Drawn | None = None) -> Counts:
+    """Count two question x target arrays: (target,), of drawn questions (resample, target)."""
+    return count(answers, given) if drawn is None else count_resampled(answers, given, *drawn)
+
+
+def areas(scores: np.ndarray, given: np.ndarray, drawn: Drawn | None = None) -> np.ndarray:
+    """Measure how well an order of the questions puts each target's yes above its no: as `counts`."""
+    return auc(scores, given) if drawn is None else auc_resampled(scores, given, *drawn)

@@ -56,11 +56,18 @@ from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
-from onedial.verdict.criteria.drawn import Drawn, areas, counts
 from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
-from onedial.verdict.criteria.reach import reached_share
+from onedial.verdict.criteria.status import CONSTANT
 from onedial.verdict.line import Line, line_of
-from onedial.verdict.numbers import PanelEstimate, average_within_models, panel_estimate, without_each_model
+from onedial.verdict.numbers import (
+    Drawn,
+    PanelEstimate,
+    areas,
+    average_within_models,
+    counts,
+    panel_estimate,
+    without_each_model,
+)
 from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
@@ -268,7 +275,7 @@ def judge(
     if controls is None and case.controls:
         controls = control_table(case)
     facts, bias = facts or facts_result(case), bias or yes_bias(case)
-    reached = reached_share(case)
+    reached = _reached_share(case)
 
     def answered(number: Signal) -> tuple[str, str]:
         return _reproduced(case, reached, number, prediction)
@@ -323,6 +330,20 @@ def judge(
         threshold_shift=means["threshold_shift"],
         seed=case.seed,
     )
+
+
+def _reached_share(case: Case) -> float:
+    """Compute the share of the targets whose yes rate on the fitting split the readable magnitudes reach.
+
+    Targets that always give one answer are left aside; nan where there is no other.
+    """
+    given = case.given[case.fitting][:, case.status != CONSTANT]
+    answered = (~np.isnan(given)).any(axis=0)
+    if not answered.any():
+        return float("nan")
+    rates = np.nanmean(given[:, answered], axis=0)
+    reached = np.nanmean(case.answers[case.fitting][:, case.allowed], axis=0)
+    return float(((rates >= reached.min()) & (rates <= reached.max())).mean())
 
 
 def _one_family(case: Case) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from onedial.asking.yes_no import MASS_FLOOR
 from onedial.core.files import sha256_of_text
-from onedial.panels.splits import FITTING, TEST
 from onedial.report import figures as draw
 from onedial.report.contents import Contents
 from onedial.report.figures import unread_share
@@ -15,6 +14,7 @@ from onedial.show import page
 from onedial.show.columns import number
 from onedial.show.results import Result
 from onedial.show.run_tables import Rows
+from onedial.stats.shares import rates
 from onedial.verdict.criteria.status import EDGE
 
 
@@ -63,13 +63,15 @@ def _unread(_: Any, stored: Contents) -> list[str]:
 def _limits(_: Any, stored: Contents) -> list[str]:
     """List what the verdict does not say."""
     words, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict.excluded
-    sentences = [words["one"].format(n=int(grid.rows(TEST).sum()))]
+    sentences = [words["one"].format(n=int(grid.test.sum()))]
     if excluded:
         left = ", ".join(f"{target} ({status})" for target, status in excluded.items())
         sentences.append(words["excluded"].format(n=len(excluded), of=stored.verdict.n_targets, left=left))
     if edge := int((matches["status"] == EDGE).sum()):
-        rates = np.nanmean(grid.answers[grid.rows(FITTING)], axis=0)
-        inside = matches.loc[matches["status"] == EDGE, "yes_rate"].between(rates.min(), rates.max()).sum()
+        reached, _ = rates(grid.answers[grid.fitting])
+        inside = (
+            matches.loc[matches["status"] == EDGE, "yes_rate"].between(np.nanmin(reached), np.nanmax(reached)).sum()
+        )
         sentences.append(words["edge"].format(n=edge, of=stored.verdict.n_eligible, inside=int(inside)))
     return sentences + [words[key] for key in ("questions", "claim", "line")]
 

@@ -13,10 +13,8 @@ from onedial.show.columns import SIDES, like, number
 from onedial.show.results import Result
 from onedial.show.run_tables import Rows
 from onedial.stats.answers import names
+from onedial.verdict.numbers import FEWEST_MODELS
 from onedial.verdict.prediction.prediction import share_is_told
-
-FEWEST_MODELS = 5
-"""Under which nothing is said of models like these."""
 
 
 def _targets(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:

@@ -27,6 +27,7 @@ import pandas as pd
 
 from onedial.core.errors import InputError
 from onedial.selfreport.per_respondent import per_respondent
+from onedial.selfreport.score.revision import over
 from onedial.stats.arrays import Floats
 from onedial.stats.intervals import area_interval, mean_interval, resampled_interval, unit_weights
 from onedial.stats.level import MOST_UNREAD
@@ -149,16 +150,16 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             "n_unread": len(answers_of_model) - n_read,
             **{"AA": aa, "BB": bb, "FN": fn, "FP": fp},
             "accuracy": (aa + bb) / len(answers_of_model),
-            "accuracy_where_read": _over(aa + bb, n_read),
-            "accuracy_where_stored": _over(aa + bb, n_read if n_there is None else n_there),
+            "accuracy_where_read": over(aa + bb, n_read),
+            "accuracy_where_stored": over(aa + bb, n_read if n_there is None else n_there),
             "low": float(low.iloc[0]),
             "high": float(high.iloc[0]),
-            "majority_accuracy": _over(max(aa + fn, bb + fp), n_read),
-            "balanced_accuracy": (_over(aa, aa + fn) + _over(bb, bb + fp)) / 2,
+            "majority_accuracy": over(max(aa + fn, bb + fp), n_read),
+            "balanced_accuracy": (over(aa, aa + fn) + over(bb, bb + fp)) / 2,
             "balanced_accuracy_low": ends["balanced_accuracy_low"],
             "balanced_accuracy_high": ends["balanced_accuracy_high"],
-            "sees_its_reply": _over(int(seen.sum()), len(seen)) if "behaved" in answers_of_model else float("nan"),
-            "over_niceness": _over(fn, fn + fp),
+            "sees_its_reply": over(int(seen.sum()), len(seen)) if "behaved" in answers_of_model else float("nan"),
+            "over_niceness": over(fn, fn + fp),
         }
         if "behaved_again" in answers_of_model:
             both = [_by_unit(codes[column], happened, codes.index) for column in ("predicted", "behaved_again")]
@@ -448,10 +449,6 @@ def _binary(table: pd.DataFrame, columns: Sequence[str]) -> None:
     for column in columns:
         if odd := sorted(set(table[column].dropna().unique()) - {0, 1}):
             raise InputError(f"{column} holds {odd[0]!r}; give 1 or 0, blank where it is missing")
-
-
-def _over(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
 
 
 def _mostly(n_read: int, n: int) -> bool:

@@ -36,8 +36,7 @@ from onedial.stats.level import interval_95
 from onedial.stats.resampling import FEWEST_TOPICS, resampled_weights
 from onedial.stats.shares import rates as yes_rates
 from onedial.verdict.case import Case
-from onedial.verdict.criteria.drawn import Drawn, areas, counts
-from onedial.verdict.numbers import average_within_models
+from onedial.verdict.numbers import Drawn, areas, average_within_models, counts
 
 CUT = "threshold shift"
 EQUAL = 0.1
