@@ -89,42 +89,28 @@ def _opening(text: str) -> int:
     return len(text)
 
 
-_WANT_OF_ROOM = {"length", "max", "limit", "exceeded", "truncated", "incomplete"}
-_FAULTS = {"error", "failed", "abort", "aborted", "cancelled", "canceled", "resource"}
-_FILTERS = {"filter", "filtered", "safety", "sensitive", "refusal", "blocklist", "prohibited", "recitation"}
+_ENDS = {
+    "cut off": {"length", "max", "limit", "exceeded", "truncated", "incomplete"},
+    "error": {"error", "failed", "abort", "aborted", "cancelled", "canceled", "resource"},
+    "content filter": {
+        *("filter", "filtered", "safety", "sensitive", "refusal", "blocklist", "prohibited", "recitation"),
+    },
+}
 """Words in what servers call the end of an answer ("MAX_TOKENS", "insufficient_system_resource")."""
 
 
-def was_cut_off(stop_reason: Any) -> bool:
-    """Whether an answer ended for want of room, by what a server or a log calls its end.
+def how_ended(stop_reason: Any) -> str:
+    """By what a server or a log calls the end of an answer: "cut off" for want of room, "error" where the server failed
+    on the way, "content filter" where somebody else than the model has ended or replaced it; "" else.
 
-    >>> [was_cut_off(each) for each in ("length", "MAX_TOKENS", "model_context_window_exceeded", "stop", None)]
-    [True, True, True, False, False]
+    >>> how_ended("length"), how_ended("model_context_window_exceeded"), how_ended("stop"), how_ended(None)
+    ('cut off', 'cut off', '', '')
+    >>> how_ended("insufficient_system_resource"), how_ended("SAFETY"), how_ended("refusal")
+    ('error', 'content filter', 'content filter')
     """
-    return bool(_words_of_an_end(stop_reason) & _WANT_OF_ROOM)
-
-
-def was_broken_off(stop_reason: Any) -> bool:
-    """Whether the server failed on the way.
-
-    >>> [was_broken_off(each) for each in ("error", "insufficient_system_resource", "stop", None)]
-    [True, True, False, False]
-    """
-    return bool(_words_of_an_end(stop_reason) & _FAULTS)
-
-
-def was_filtered(stop_reason: Any) -> bool:
-    """Whether somebody else than the model has ended or replaced its answer.
-
-    >>> [was_filtered(each) for each in ("content_filter", "SAFETY", "refusal", "stop")]
-    [True, True, True, False]
-    """
-    return bool(_words_of_an_end(stop_reason) & _FILTERS)
-
-
-def _words_of_an_end(stop_reason: Any) -> set[str]:
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", stop_reason) if isinstance(stop_reason, str) else ""
-    return set(re.split(r"[\W_]+", parted.lower()))
+    words = set(re.split(r"[\W_]+", parted.lower()))
+    return next((kind for kind, known in _ENDS.items() if words & known), "")
 
 
 def without_thoughts(text: str) -> str:

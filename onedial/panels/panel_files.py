@@ -232,10 +232,8 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
     panel = panel_from_long(rows)
     respondents = panel.respondents
     if (known := reading.known) is not None:
-        known = known.reindex(respondents.index)
-        known = known.where(known.notna(), respondents.reindex(columns=known.columns))
-        known = known.join(respondents[[column for column in METADATA if column not in known.columns]])
-        respondents = respondents_table(list(respondents.index), known)
+        known = known.reindex(index=respondents.index, columns=list(dict.fromkeys([*known, *METADATA])))
+        respondents = respondents_table(list(known.index), known.fillna(respondents))
     if questions is None:
         table.require(*reading.declared.about)
     given = rows if questions is None else questions

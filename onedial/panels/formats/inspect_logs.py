@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from onedial.asking.instruments import CAN_YOU_ANSWER
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of
-from onedial.asking.replies import was_cut_off
+from onedial.asking.replies import how_ended
 from onedial.core.errors import InputError
 from onedial.panels.formats.records import (
     ASKED_AS,
@@ -134,7 +134,7 @@ def _records(sample: "EvalSample", choices: LogChoices, where: str) -> list[LogR
             first,
             text=choice.message.text,
             margin=_margin(choice),
-            finished=not was_cut_off(choice.stop_reason),
+            finished=how_ended(choice.stop_reason) != "cut off",
             scores=first.scores if number == 0 else {},
             uid=f"{first.uid}{f' {number}' if number and first.uid else ''}",
         )

@@ -55,12 +55,10 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     try:
         table, questions = long_table(table, *declared)
     except InputError as error:
-        raise InputError(f"{error}{'' if choices.columns else _fields(table)}") from None
+        raise error if choices.columns else _with_fields(error, table) from None
     if questions is not None:
         about_questions = questions[[name for name in ("question", "topic") if name in questions]]
-        table = Table(
-            path, table.frame.join(about_questions, on="question_id"), table.places, table.unit, table.stood_in
-        )
+        table = replace(table, frame=table.frame.join(about_questions, on="question_id"))
     framed = {"model", "framing"} <= set(table.frame.columns)
     models = table.parse("model" if framed else "respondent", name_of, "name the respondent")
     framings = table.parse("framing", text_of, "give text")
@@ -82,14 +80,17 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     ]
 
 
-def _fields(table: Table) -> str:
-    """For the end of a refusal: what row 1 holds where, if somebody wrote words there under no name that is read."""
-    texts = dict(_texts_in({str(name): list_in_text(cell) for name, cell in table.frame.iloc[0].items()}))
+def _with_fields(refusal: InputError, table: Table) -> InputError:
+    """With what row 1 holds where, if somebody wrote words there under no name that is read."""
+    first = {str(name): list_in_text(cell) for name, cell in table.frame.iloc[0].items()}
+    texts = dict(_texts_in(first))
     if not any(" " in text.strip() for field, text in texts.items() if field not in ("question", "topic")):
-        return ""
+        return refusal
+    is_log = any(isinstance(cell, dict | list) for cell in first.values())
+    what = f"{table.path} says under no name that is read who answered what" if is_log else str(refusal)
     shown = ", ".join(f"{field}: {text[:40]!r}" for field, text in list(texts.items())[:_MOST_FIELDS])
-    return (
-        f"; row 1 holds {shown}: name who answered, what was asked and what came, --columns "
+    return InputError(
+        f"{what}; row 1 holds {shown}: name who answered, what was asked and what came, --columns "
         "respondent=FIELD,prompt=FIELD,raw_text=FIELD, and say --asked yes-no (can you answer this?) or question"
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
+from onedial.asking.replies import how_ended
 from onedial.asking.tables import read_table
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -195,8 +195,8 @@ def ended(*holders: Any) -> tuple[bool, str | None]:
     ((False, None), (True, None), (True, 'error'))
     """
     ends = next(filter(None, ([holder[name] for name in _ENDS if dig(holder, name)] for holder in holders)), [])
-    failed = "error" if any(map(was_broken_off, ends)) else "content filter" if any(map(was_filtered, ends)) else None
-    return not any(map(was_cut_off, ends)), failed
+    kinds = set(map(how_ended, ends))
+    return "cut off" not in kinds, next((kind for kind in ("error", "content filter") if kind in kinds), None)
 
 
 def message_of(error: Any) -> str:
