@@ -132,14 +132,6 @@ class Spellings:
         return word_of(cell) in self._value
 
 
-def _is_number(word: str) -> bool:
-    try:
-        _float(word.removesuffix("%"))
-    except ValueError:
-        return False
-    return True
-
-
 def is_error(cell: Any) -> bool:
     """Whether a cell of a column `error` says that something failed: it is neither blank nor a no.
 
@@ -150,6 +142,10 @@ def is_error(cell: Any) -> bool:
     [True, False, False, False]
     """
     usual = Spellings()
-    if not usual.holds(cell) and isinstance(cell, str | numbers.Real) and _is_number(word_of(cell)):
-        raise ValueError("a number")
-    return not usual.holds(cell) or usual.said(cell) == 1
+    if usual.holds(cell):
+        return usual.said(cell) == 1
+    try:
+        usual.number(cell)
+    except ValueError:
+        return True
+    raise ValueError("a number")

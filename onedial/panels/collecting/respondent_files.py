@@ -218,15 +218,11 @@ def _model(entry: Any, shared: list[Any], path: Path) -> RespondentModel:
             f"{path} asks for several samples of {keys.model}, which is read by its logits: they would all be "
             "the same; leave `samples` out, or write `instrument: reasoned` with a temperature"
         )
-    same = ("model", "family", "dtype", "n_questions", "name", "instrument", "samples", "temperature")
-    return RespondentModel(
-        framings=framings,
-        revision=keys.revision or None,
-        closed_book=_CLOSED_BOOK[keys.closed_book],
-        provider=provider,
-        price=None if keys.price is None else Price(**keys.price),
-        **{name: getattr(keys, name) for name in same},
-    )
+    made = {
+        **{"framings": framings, "revision": keys.revision or None, "closed_book": _CLOSED_BOOK[keys.closed_book]},
+        **{"provider": provider, "price": None if keys.price is None else Price(**keys.price)},
+    }
+    return RespondentModel(**{each.name: getattr(keys, each.name) for each in fields(RespondentModel)} | made)
 
 
 def _refuse_repeats(names: Sequence[Any], what: str, path: Path) -> None:
