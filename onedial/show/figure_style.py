@@ -15,7 +15,6 @@ from typing import Any, ParamSpec
 
 import matplotlib
 from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -115,15 +114,6 @@ def plain_log_labels(axis: Axis) -> None:
     """Write the numbers of a logarithmic axis without formulas, which the house style does not read."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
-
-
-def set_title(axes: Axes, title: str, remark: str = "") -> None:
-    """Write a bold line at the left, and under it a remark in plain small type."""
-    axes.set_title(title, fontweight="bold", pad=18 if remark else 8)
-    if remark:
-        axes.annotate(
-            remark, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=SMALLEST, color=FAINT
-        )
 
 
 def family_styles(groups: list[str]) -> dict[str, tuple[str, str]]:

@@ -2,6 +2,9 @@
 
 import pandas as pd
 
+LABEL = 28
+"""Characters of a target's label."""
+
 
 def shortened(name: str, length: int) -> str:
     """Replace the middle of a name by an ellipsis where it is longer than `length`; both ends stay."""
@@ -34,13 +37,13 @@ def told_apart(names: list[str], length: int) -> list[str]:
     return [labels[name] for name in names]
 
 
-def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
+def target_labels(matches: pd.DataFrame) -> list[str]:
     """Write one short label per target, all different: "model / framing" where a framing is known, else its name.
 
-    Names are cut to `length` characters, or to as many more as it takes to keep them apart.
+    Names are cut to `LABEL` characters, or to as many more as it takes to keep them apart.
     """
     names = [
         f"{row['model']} / {shortened(str(row['framing']), 12)}" if row["framing"] else str(target)
         for target, row in matches.iterrows()
     ]
-    return shortened_apart(names if len(set(names)) == len(names) else list(map(str, matches.index)), length)
+    return shortened_apart(names if len(set(names)) == len(names) else list(map(str, matches.index)), LABEL)

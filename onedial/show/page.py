@@ -236,18 +236,6 @@ def folded(title: str, blocks: Sequence[Markup]) -> Markup:
     return _block("folded", title, blocks)
 
 
-def noted(notes: Sequence[str]) -> list[Section]:
-    """Split a run's notes into those that change how it is read, and what else was counted, left out or taken."""
-    warnings = [_sentence(note.removeprefix(WARNING)) for note in notes if note.startswith(WARNING)]
-    others = [_sentence(note) for note in notes if not note.startswith(WARNING)]
-    sections = [Section("Warnings", [items(warnings)], name="warnings")] if warnings else []
-    return sections + ([Section("Notes of the run", [items(others)], folded=True, name="notes")] if others else [])
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 def lead_figure(folder: Path, name: str, words: Mapping[str, str], lead: str) -> Markup:
     """Show the figure that is seen first, with a line below it, and its caption folded.
 

@@ -29,7 +29,7 @@ CHECKED = Instrument(
 )
 
 
-def ask_correction(respondent: Respondent, questions: Sequence[Question], temperature: float = 1.0) -> pd.DataFrame:
+def ask_correction(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
     """Ask for one answer to each question, and one after the request to check it; both drawn.
 
     Ask again with a respondent of another seed for a further sample.
@@ -40,10 +40,10 @@ def ask_correction(respondent: Respondent, questions: Sequence[Question], temper
     """
     table = pd.DataFrame({"question_id": [each.id for each in questions]})
     asked = [{"question": each.rendered} for each in questions]
-    table["first_text"] = ask_table(respondent, drawn(CLOSED_BOOK, temperature), asked)["text"].str.strip()
+    table["first_text"] = ask_table(respondent, drawn(CLOSED_BOOK), asked)["text"].str.strip()
     answered = table.index[table["first_text"] != ""]
     again = [asked[place] | {"answer": table["first_text"][place]} for place in answered]
-    checked = ask_table(respondent, drawn(CHECKED, temperature), again)["text"].str.strip()
+    checked = ask_table(respondent, drawn(CHECKED), again)["text"].str.strip()
     table["second_text"] = pd.Series(checked.to_numpy(), answered, dtype=object).reindex(table.index, fill_value="")
     for which in ("first", "second"):
         table[which] = [correct(each, text) for each, text in zip(questions, table[f"{which}_text"], strict=True)]
