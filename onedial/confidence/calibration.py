@@ -64,19 +64,6 @@ def expected_calibration_error(
     return _measured(lambda c, y: _error(c, y, n_bins, bins), confidence, correct, n_bootstrap, seed)
 
 
-def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
-    """Mean squared distance between confidence and outcome (Brier, 1950, Monthly Weather Review 78, 1-3).
-
-    Args, Raises: as in `expected_calibration_error`. Sign: lower is better; a constant 0.5 gets 0.25.
-
-    R: `DescTools::BrierScore(correct, confidence)`. Python: `sklearn.metrics.brier_score_loss`.
-
-    >>> f"{brier_score([1.0, 0.5], [1, 0]):.2f}"
-    '.12 (.00 to .25)'
-    """
-    return _measured(_brier, confidence, correct, n_bootstrap, seed)
-
-
 def brier_skill(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
     """How much better than always stating the accuracy: 1 - Brier / (a (1 - a)), a of each resample its own.
 
@@ -89,20 +76,6 @@ def brier_skill(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
     0.9
     """
     return _measured(_skill, confidence, correct, n_bootstrap, seed)
-
-
-def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
-    """Probability that a right answer had the higher confidence than a wrong one (`roc_area`); ties count half.
-
-    Args, Raises: as in `expected_calibration_error`. Sign: 0.5 = no discrimination, 1 = perfect; nan where all answers
-    are right or all wrong.
-
-    R: `pROC::auc(correct, confidence, direction = "<")`. Python: `sklearn.metrics.roc_auc_score`.
-
-    >>> round(auroc([0.9, 0.8, 0.6, 0.3], [1, 1, 0, 1]).value, 2)
-    0.67
-    """
-    return _measured(_area, confidence, correct, n_bootstrap, seed)
 
 
 @says_how

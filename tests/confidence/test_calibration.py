@@ -8,9 +8,7 @@ from sklearn.metrics import brier_score_loss, fbeta_score, roc_auc_score
 
 from onedial.confidence.calibration import (
     aligned,
-    auroc,
     brier_parts,
-    brier_score,
     brier_skill,
     calibration_table,
     expected_calibration_error,
@@ -63,8 +61,9 @@ def test_brier_and_auroc_are_scikit_learns():
     rng = np.random.default_rng(0)
     confidence = np.round(rng.random(400), 2)
     correct = (rng.random(400) < confidence**2).astype(float)
-    assert auroc(confidence, correct).value == pytest.approx(roc_auc_score(correct, confidence), abs=1e-12)
-    assert brier_score(confidence, correct).value == pytest.approx(brier_score_loss(correct, confidence), abs=1e-12)
+    table = calibration_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": correct}), n_bootstrap=0)
+    assert table.loc["a", "auroc"] == pytest.approx(roc_auc_score(correct, confidence), abs=1e-12)
+    assert table.loc["a", "brier"] == pytest.approx(brier_score_loss(correct, confidence), abs=1e-12)
     accuracy = correct.mean()
     skill = 1 - brier_score_loss(correct, confidence) / (accuracy * (1 - accuracy))
     assert brier_skill(confidence, correct).value == pytest.approx(skill, abs=1e-12)
@@ -112,10 +111,11 @@ def test_a_yes_or_no_has_the_auroc_of_recall_and_specificity():
 
 
 def test_what_is_undefined_is_nan():
-    assert np.isnan(auroc([0.2, 0.7], [1, 1]).value)
+    table = calibration_table(pd.DataFrame({"a": [0.2, 0.7]}), pd.DataFrame({"a": [1, 1]}), n_bootstrap=0)
+    assert np.isnan(table.loc["a", "auroc"])
     assert np.isnan(brier_skill([0.2, 0.7], [1, 1]).value)
     assert np.isnan(expected_calibration_error([np.nan], [1]).value)
-    assert auroc([np.nan, 0.5, 0.6], [1, 0, 1]).n == 2
+    assert brier_skill([np.nan, 0.5, 0.6], [1, 0, 1]).n == 2
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_what_is_undefined_is_nan():
 )
 def test_confidences_that_are_no_probabilities_are_refused(confidence, correct, message):
     with pytest.raises(InputError, match=message):
-        brier_score(confidence, correct)
+        brier_skill(confidence, correct)
 
 
 def test_the_line_of_confidence_on_accuracy_is_rs():
