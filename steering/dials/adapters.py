@@ -1,7 +1,7 @@
 """Train a small LoRA adapter to a wanted yes rate, and turn it by a factor on what it adds.
 
     adapter = train_adapter(model, prompts, wanted=0.9)
-    LoraDial(adapter).ask(model, questions, template, [0.0, 0.5, 1.0])
+    LoraDial(adapter).ask(Put(model, questions, template), [0.0, 0.5, 1.0])
 
 An adapted linear map W of the attention gives W x + s (alpha / r) B A x, with A and B of rank r and s the setting: 1 is
 the adapter as trained, 0 the unsteered subject bit for bit (the adapter is taken off), beyond 1 more of the same.

@@ -1,6 +1,6 @@
 """Turn anything with one setting that takes a subject from no to yes, behind one interface: a dial.
 
-    dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
+    dial.ask(Put(model, questions, template), settings)   a setting gives answers: margin and mass of each question
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
     ThresholdShift     the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
@@ -71,25 +71,13 @@ class Dial:
         """Settings over the whole range of the dial, to find the yes rates from."""
         raise NotImplementedError
 
-    def ask(
-        self,
-        model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
-        settings: Sequence[float],
-        progress: Progress | None = None,
-    ) -> pd.DataFrame:
-        """The answers: one row per question and setting, `DIAL_COLUMNS`; positive margin = yes."""
-        put = Put(model, questions, template, progress)
-        return self.answers(put, [float(setting) for setting in settings])[DIAL_COLUMNS]
-
-    def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
-        """The same, of whoever asks anew at every setting."""
-        tables = [self.answers_at(put, setting).assign(setting=setting) for setting in settings]
-        return pd.concat(tables, ignore_index=True)
+    def ask(self, put: Put, settings: Sequence[float]) -> pd.DataFrame:
+        """Ask at some settings, anew at each: a row per question and setting, `DIAL_COLUMNS`; positive margin = yes."""
+        tables = [self.answers_at(put, setting).assign(setting=float(setting)) for setting in settings]
+        return pd.concat(tables, ignore_index=True)[DIAL_COLUMNS]
 
     def answers_at(self, put: Put, setting: float) -> pd.DataFrame:
-        """question_id, margin, mass at one setting."""
+        """Answer at one setting: question_id, margin, mass."""
         raise NotImplementedError
 
 
@@ -112,10 +100,10 @@ class InterventionDial(Dial):
         doubled = sorted(doubling(self.intervention.units_per_norm))
         return [setting for setting in doubled if setting] if self.intervention.operator == "clamp" else doubled
 
-    def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
+    def ask(self, put: Put, settings: Sequence[float]) -> pd.DataFrame:
         prompts = PromptSet.build(put.model, put.questions, put.template)
         table = answers_along(put.model, [self.intervention], prompts, settings, progress=put.progress)
-        return table.rename(columns={"magnitude": "setting"})
+        return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
 
 
 @dataclass(frozen=True)
@@ -129,10 +117,10 @@ class ThresholdShift(Dial):
     def first_settings(self) -> list[float]:
         return sorted(60 * magnitude / 4 for magnitude in doubling())
 
-    def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
+    def ask(self, put: Put, settings: Sequence[float]) -> pd.DataFrame:
         plain = put.unsteered()  # once for all settings
-        shifted = [plain.assign(setting=setting, margin=plain["margin"] + setting) for setting in settings]
-        return pd.concat(shifted, ignore_index=True)
+        shifted = [plain.assign(setting=float(setting), margin=plain["margin"] + setting) for setting in settings]
+        return pd.concat(shifted, ignore_index=True)[DIAL_COLUMNS]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from onedial.asking.respondents import answers_in_order
 from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
 from steering.dials.adapters import Adapter, LoraDial, adapted, train_adapter, tuned_to_answers
-from steering.dials.dials import Dial
+from steering.dials.dials import Dial, Put
 from steering.planning.magnitudes import seek_settings
 
 pytest.importorskip("peft", reason="peft is an optional extra (onedial[adapters])")
@@ -46,7 +46,7 @@ def rate(table, setting):
 
 
 def test_the_training_questions_are_answered_yes_as_often_as_wanted(model, adapter):
-    table = LoraDial(adapter).ask(model, QUESTIONS, METACOGNITIVE, [0.0, 1.0])
+    table = LoraDial(adapter).ask(Put(model, QUESTIONS, METACOGNITIVE), [0.0, 1.0])
     assert rate(table, 1.0) == pytest.approx(0.25, abs=0.05)
     assert rate(table, 1.0) == pytest.approx(adapter.reached)
     assert rate(table, 0.0) == pytest.approx(adapter.unsteered)
@@ -72,7 +72,7 @@ def test_it_is_a_dial_like_any_other(model, adapter):
     assert isinstance(dial, Dial)
 
     def ask(_, settings):
-        return dial.ask(model, QUESTIONS, METACOGNITIVE, settings["LoRA"]).assign(dial="LoRA")
+        return dial.ask(Put(model, QUESTIONS, METACOGNITIVE), settings["LoRA"]).assign(dial="LoRA")
 
     placed, _ = seek_settings(ask, {"LoRA": dial.first_settings()}, [0.7], {"LoRA"})
     assert placed["reached"].all()

@@ -14,6 +14,7 @@ from steering.dials.dials import (
     RATES,
     Dial,
     InterventionDial,
+    Put,
     ThresholdShift,
     ask_together,
     instructed_threshold,
@@ -42,14 +43,14 @@ def dial(request, vector):
 
 
 def unsteered(model):
-    return ThresholdShift().ask(model, QUESTIONS, METACOGNITIVE, [0.0]).set_index("question_id")["margin"]
+    return ThresholdShift().ask(Put(model, QUESTIONS, METACOGNITIVE), [0.0]).set_index("question_id")["margin"]
 
 
 def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
     assert isinstance(dial, Dial)
     settings = [0.0, *[each for each in dial.first_settings() if each][:2]]
     counts = []
-    table = dial.ask(model, QUESTIONS, METACOGNITIVE, settings, counts.append)
+    table = dial.ask(Put(model, QUESTIONS, METACOGNITIVE, counts.append), settings)
     assert list(table.columns) == DIAL_COLUMNS
     assert len(table) == len(QUESTIONS) * 3
     assert set(table["setting"]) == set(settings)
@@ -64,13 +65,13 @@ def test_a_threshold_shift_is_a_bias_on_the_yes_tokens(model):
     logits = model.hf(input_ids=batch.input_ids).logits[0, -1]
     logits[list(prompts.tokens.yes)] += 1.25
     biased = logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0)
-    table = ThresholdShift().ask(model, QUESTIONS[:3], METACOGNITIVE, [1.25]).set_index("question_id")
+    table = ThresholdShift().ask(Put(model, QUESTIONS[:3], METACOGNITIVE), [1.25]).set_index("question_id")
     assert table.loc["q00", "margin"] == pytest.approx(biased.item(), abs=1e-4)
 
 
 def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model):
     dial = instructed_threshold((90.0,))
-    table = dial.ask(model, QUESTIONS[:2], METACOGNITIVE, [90.0]).set_index("question_id")
+    table = dial.ask(Put(model, QUESTIONS[:2], METACOGNITIVE), [90.0]).set_index("question_id")
     text = "Say Yes only if you are at least 90% sure that your answer is right; otherwise say No."
     prompt = METACOGNITIVE.fill(QUESTIONS[1].text)
     batch = model.tokenise([Prompt(f"{text}\n\n{prompt.user}", prompt.assistant_prefix)])
@@ -78,7 +79,7 @@ def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model)
     expected = model.readout.margin(model.final_residual(batch), tokens).item()
     assert table.loc["q01", "margin"] == pytest.approx(expected, abs=1e-4)
     with pytest.raises(InputError, match="has no setting 40; choose among 0, 90"):
-        dial.ask(model, QUESTIONS, METACOGNITIVE, [40.0])
+        dial.ask(Put(model, QUESTIONS, METACOGNITIVE), [40.0])
     with pytest.raises(InputError, match="there is no framing 'pirate'"):
         personas(("pirate",))
 
@@ -139,12 +140,12 @@ def test_a_dial_is_placed_at_the_yes_rates_that_were_asked_for(model, vector, ki
     dial = ThresholdShift() if shift else InterventionDial(Intervention.of(vector, operator=kind))
 
     def ask(_, settings):
-        return dial.ask(model, QUESTIONS, METACOGNITIVE, settings[dial.name]).assign(dial=dial.name)
+        return dial.ask(Put(model, QUESTIONS, METACOGNITIVE), settings[dial.name]).assign(dial=dial.name)
 
     placed, _ = seek_settings(ask, {dial.name: dial.first_settings()}, RATES, {dial.name})
     there = placed[placed["reached"]]
     assert len(there) == len(RATES) if shift else len(there) > 0
-    again = dial.ask(model, QUESTIONS, METACOGNITIVE, there["setting"].tolist())
+    again = dial.ask(Put(model, QUESTIONS, METACOGNITIVE), there["setting"].tolist())
     rates = (again["margin"] > 0).groupby(again["setting"]).mean().loc[there["setting"]]
     np.testing.assert_allclose(rates, there["rate_found"], atol=1e-9)
     assert (there["rate_found"] - there["rate"]).abs().max() <= 1 / len(QUESTIONS) + 1e-9
@@ -193,6 +194,8 @@ def test_interventions_are_asked_together_as_each_alone(model, vector):
     table = pd.concat(frames)
     assert "q01" not in set(table["question_id"])
     for dial in dials:
-        alone = dial.ask(model, QUESTIONS, METACOGNITIVE, settings[dial.name]).set_index(["question_id", "setting"])
+        alone = dial.ask(Put(model, QUESTIONS, METACOGNITIVE), settings[dial.name]).set_index(
+            ["question_id", "setting"]
+        )
         of_dial = table[table["dial"] == dial.name].set_index(["question_id", "setting"])
         np.testing.assert_allclose(of_dial["margin"], alone["margin"].loc[of_dial.index], atol=1e-4)

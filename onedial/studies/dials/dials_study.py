@@ -30,6 +30,7 @@ from steering.dials.dials import (
     RATES,
     Dial,
     InterventionDial,
+    Put,
     ThresholdShift,
     ask_together,
     instructed_threshold,
@@ -225,7 +226,7 @@ class DialStudy:
             if not isinstance(dial, InterventionDial) and dial.name not in done:
                 anew = 1 if dial.name == CUT else len(settings[dial.name])
                 with progress_bar(anew * len(questions), f"{stage}: {dial.name}") as advance:
-                    answers = dial.ask(self.model, questions, template, settings[dial.name], advance)
+                    answers = dial.ask(Put(self.model, questions, template, advance), settings[dial.name])
                     alone.append(answers.assign(dial=dial.name))
         return pd.concat([together.read(), alone.read()], ignore_index=True)
 

@@ -28,7 +28,7 @@ from onedial.panels.splits import FITTING, TEST
 from onedial.studies.start import engine_of
 from onedial.studies.sweep.sweep_study import SweepStudy
 from steering.controls import word_push
-from steering.dials.dials import instructed_threshold
+from steering.dials.dials import Put, instructed_threshold
 from steering.effects.reasoned import reasoned_instrument, reasoned_sweep
 from steering.effects.side_effects import REVERSED_SETTINGS, kl_on_text
 from steering.planning.magnitudes import doubling
@@ -80,7 +80,7 @@ def ask_instructed(study: SweepStudy) -> None:
     todo = [level for level in dial.first_settings() if level and level not in done]
     with progress_bar(len(todo) * len(asked), "instructed thresholds") as advance:
         for level in todo:
-            answers = dial.ask(study.model, asked, study.template, [level], advance)
+            answers = dial.ask(Put(study.model, asked, study.template, advance), [level])
             if is_first_process():
                 parts.append(answers.rename(columns={"setting": "level"}))
     wait_for_all()
