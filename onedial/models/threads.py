@@ -5,8 +5,6 @@ one.
 
 Another number of threads adds up in another order, and the last bits of a margin with it: a run that goes on keeps the
 number that it began with.
-
-Leave the terminal to the program.
 """
 
 import os
