@@ -382,8 +382,16 @@ def refuse_alike(names: Sequence[str], what: str, table: Table) -> None:
     whole numbers by zeros behind (1.0)."""
     alike: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        bare = " ".join(name.casefold().split())
-        if what == "ids":
-            bare = re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"^(\d+)\.0+$", r"\1", bare))
+        bare = bare_id(name) if what == "ids" else " ".join(name.casefold().split())
         if (other := alike.setdefault(bare, name)) != name:
             raise InputError(f"{table.path} holds the {what} {listed([other, name])}; write both in the same way")
+
+
+def bare_id(name: str) -> str:
+    """An id without what a spreadsheet changes: capitals, blanks, zeros before a number and behind a whole one.
+
+    >>> bare_id("Q 007"), bare_id("7.0")
+    ('q 7', '7')
+    """
+    bare = " ".join(name.casefold().split())
+    return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"^(\d+)\.0+$", r"\1", bare))

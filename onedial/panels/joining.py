@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from onedial.asking.questions import Question, normalised_text
 from onedial.asking.tables import listed
 from onedial.core.errors import InputError
+from onedial.panels.answer_tables import bare_id
 from onedial.panels.panels import ResponseMatrix
 
 
@@ -99,16 +100,12 @@ def join_questions_and_panel(
 
 def _refuse_ids_written_otherwise(questions: Collection[str], rows: Collection[str]) -> None:
     """Ids that a spreadsheet has changed: 007 and 7, Q1 and q1, 7 and 7.0."""
-
-    def bare(name: str) -> str:
-        return re.sub(r"(?<!\d)0+(?=\d)|\.0$", "", name.strip().casefold())
-
-    known = {bare(name): name for name in rows}
-    if pairs := [(name, known[bare(name)]) for name in sorted(questions) if known.get(bare(name), name) != name]:
+    known = {bare_id(name): name for name in rows}
+    if pairs := [(name, known[bare_id(name)]) for name in sorted(questions) if known.get(bare_id(name), name) != name]:
+        first, other = pairs[0]
         raise InputError(
-            f"{len(pairs)} ids of questions are written otherwise in the panel, as {pairs[0][0]!r} and "
-            f"{pairs[0][1]!r}; "
-            "write them alike in both (a spreadsheet takes zeros away)"
+            f"{len(pairs)} ids of questions are written otherwise in the panel, as {first!r} and {other!r}; write them "
+            "alike in both (a spreadsheet takes zeros away)"
         )
 
 

@@ -8,8 +8,7 @@ from onedial.asking.elicited import Elicitation
 from onedial.asking.tables import listed, name_of, read_table
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from onedial.panels.panel_files import WANTED
-from onedial.panels.spellings import Spellings
+from onedial.panels.spellings import WANTED, Spellings
 
 
 def load_answers(path: str | Path, questions: pd.Index, elicitation: Elicitation | None = None) -> pd.Series:

@@ -39,17 +39,13 @@ from onedial.panels.cuts import cut_in_words, declare_top, panel_at_cuts, shares
 from onedial.panels.keying import with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
-from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
+from onedial.panels.spellings import WANTED, WANTED_OF_ERRORS, WANTED_OF_TRUTHS, Spellings, is_error
 
 RESPONDENTS_FILE = "respondents.csv"
 ANSWERS = ("said_yes", "confidence")
 """Columns of a long table in which answers may stand."""
 OF_RESPONDENTS = ("respondent", "model", "framing", "family", "model_sha256", "top")
 """Columns of a table of respondents that are read; others are kept as what is known of them."""
-WANTED = (
-    "answers are 1/0, yes/no, y/n or true/false, and blank where none was read; other words and codes are declared "
-    "(--yes 1 --no 2 --blank 9, or yes:, no: and blank: in elicitation.yaml)"
-)
 _IN_A_CELL = (
     f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:CUT/TOP); a column that tells of the questions is "
     "named: --about NAME"
@@ -202,7 +198,7 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
         ("said_yes", Spellings.of(reading.declared).said, WANTED if questions is None else _IN_A_CELL),
         *((column, _number, "give a number, or leave it blank") for column in ("margin", "mass", *SAMPLES)),
         ("sample", text_of, "number the samples"),
-        ("answered_correctly", Spellings().said, "write 1/0, yes/no or true/false, or leave it blank"),
+        ("answered_correctly", Spellings().said, WANTED_OF_TRUTHS),
         *((column, text_of, "give text, or leave it blank") for column in METADATA),
         ("question", clean_text, "write the question as text"),
     ):

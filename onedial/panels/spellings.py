@@ -15,8 +15,11 @@ TRUTH = {"1": True, "yes": True, "y": True, "true": True, "0": False, "no": Fals
 """Words for yes and no, in small letters; a number in the shortest way."""
 BLANKS = frozenset({"na", "nan", "n/a", "#n/a", "<na>", "null", "none", "-", "--", "–", "—"})
 """Words for nothing where an answer or a number belongs."""
-
-
+WANTED = (
+    "answers are 1/0, yes/no, y/n or true/false, and blank where none was read; other words and codes are declared "
+    "(--yes 1 --no 2 --blank 9, or yes:, no: and blank: in elicitation.yaml)"
+)
+WANTED_OF_TRUTHS = "write 1/0, yes/no or true/false, or leave it blank"
 WANTED_OF_ERRORS = (
     "a column error says in words what failed (a blank, or a no, says that nothing did); rename it if it holds numbers"
 )

@@ -21,7 +21,7 @@ from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended,
 from onedial.panels.panel_files import RESPONDENTS_FILE
 from onedial.panels.questions.cells import cells_of, list_in_text
 from onedial.panels.questions.question_columns import head_of
-from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
+from onedial.panels.spellings import WANTED, WANTED_OF_ERRORS, WANTED_OF_TRUTHS, Spellings, is_error
 
 FORMAT = "table"
 ANSWERS = ("said_yes", "raw_text", "answered_correctly")
@@ -112,10 +112,9 @@ def _records(table: Table, choices: LogChoices) -> list[LogRecord]:
         "error": is_error,
     }
     wanted = dict.fromkeys(readers, "write it as text") | {
-        "said_yes": "answers are 1/0, yes/no, y/n or true/false; say what other words and codes stand for (--yes, "
-        "--no, --blank), or that the column holds texts to be read (--columns raw_text=COLUMN)",
+        "said_yes": f"{WANTED}; a column of texts to be read is named: --columns raw_text=COLUMN",
         "error": WANTED_OF_ERRORS,
-        "answered_correctly": "write 1/0, yes/no or true/false, or leave it blank",
+        "answered_correctly": WANTED_OF_TRUTHS,
     }
     cells = {role: table.parse(role, reader, wanted[role]) for role, reader in readers.items()}
     rows, may_be_an_answer = table.frame.to_dict("records"), table.theirs.get("said_yes") == NAMES["said_yes"]
