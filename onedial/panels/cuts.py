@@ -12,28 +12,38 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking.elicited import MEDIAN, Cut
-from onedial.asking.tables import Table
+from onedial.asking.tables import Table, name_of
 from onedial.core.errors import InputError
 from onedial.panels.panels import ResponseMatrix, panel_from_long
-from onedial.panels.spellings import Number
+from onedial.panels.spellings import Spellings
 
 PERCENT = 100.0
 _TOPS = "a column top of respondents.csv"
 
 
 def shares(
-    numbers: Sequence[Number], respondents: Sequence[str], table: Table, top: float | None, tops: Mapping[str, float]
+    table: Table, spellings: Spellings, cuts: Sequence[Cut], top: float | None, tops: Mapping[str, float]
 ) -> list[float]:
-    """What was stated as shares of what stands for certain; as it stands where nothing is declared.
+    """The column `confidence` as shares of what stands for certain; as it stands where nothing is declared, which is
+    enough for medians.
 
     Args:
-        numbers, respondents: row by row of the table.
+        cuts: that are made of it.
         top: what stands for certain. tops: of single respondents; goes before. A percent sign goes before both.
 
     Raises:
-        InputError: a number outside its scale, or a respondent whose numbers may be on another one.
+        InputError: no number, a number outside its scale, or a respondent whose numbers may be on another one; nothing
+            says what stands for certain.
     """
-    rows = pd.DataFrame({"respondent": list(respondents), "value": [number.value for number in numbers]})
+    upto = "" if top is None else f" from 0 to {top:g}"
+    numbers = table.parse("confidence", spellings.number, f"give a number{upto}, or leave it blank")
+    respondents = table.parse("respondent", name_of, "name the respondent")
+    named_cuts = [float(cut) for cut in cuts if cut != MEDIAN]
+    is_needed = bool(named_cuts) or not (tops or cuts)
+    if is_needed and top is None and any(number.value == number.value for number in numbers):
+        remedy = declare_top(table, named_cuts[0] if named_cuts else None)
+        raise InputError(f"the scale of the numbers in {table.path} is not declared; {remedy}")
+    rows = pd.DataFrame({"respondent": respondents, "value": [number.value for number in numbers]})
     percent = np.array([number.in_percent for number in numbers], dtype=bool)
     scale = rows["respondent"].map(tops).astype(float).fillna(np.nan if top is None else top).where(~percent, PERCENT)
     if top is None and not tops:

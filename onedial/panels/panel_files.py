@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from onedial.asking.elicited import MEDIAN, NUMBER, Cut, Elicitation, elicitation_of, panel_and_cuts
+from onedial.asking.elicited import NUMBER, Cut, Elicitation, elicitation_of, panel_and_cuts
 from onedial.asking.named_data import NAMED_PANELS, embedded_file, say_what_it_is_about, unknown_name
 from onedial.asking.questions import rendered
 from onedial.asking.tables import Table, listed, name_of, read_table, text_of
@@ -150,20 +150,11 @@ class _Reading:
         """Whether numbers are meant, by the elicitation or by whoever names a cut."""
         return bool(self.cuts) or self.declared.answer == NUMBER
 
-    def shares(self, table: Table) -> list[float]:
-        """The column `confidence` as shares of certainty."""
-        upto = "" if self.top is None else f" from 0 to {self.top:g}"
-        wanted = f"give a number{upto}, or leave it blank"
-        numbers = table.parse("confidence", Spellings.of(self.declared).number, wanted)
-        names = table.parse("respondent", name_of, "name the respondent")
+    @property
+    def tops(self) -> Mapping[str, float]:
+        """What stands for certain of single respondents."""
         stated = [] if self.known is None or "top" not in self.known else self.known["top"].dropna().items()
-        tops = {str(name): float(top) for name, top in stated}
-        named_cuts = [cut for cut in self.cuts if cut != MEDIAN]
-        is_needed = bool(named_cuts) or not (tops or self.cuts)
-        if is_needed and self.top is None and any(number.value == number.value for number in numbers):
-            cut = float(named_cuts[0]) if named_cuts else None
-            raise InputError(f"the scale of the numbers in {table.path} is not declared; {declare_top(table, cut)}")
-        return shares(numbers, names, table, self.top, tops)
+        return {str(name): float(top) for name, top in stated}
 
 
 class _Read(NamedTuple):
@@ -205,7 +196,7 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
         if column in rows.columns:
             rows[column] = table.parse(column, parse, what)
     if "confidence" in columns:
-        rows["confidence"] = reading.shares(table)
+        rows["confidence"] = shares(table, Spellings.of(reading.declared), reading.cuts, reading.top, reading.tops)
     refuse_alike(list(rows["respondent"]), "respondents", table)
     refuse_alike(list(rows["question_id"]), "ids", table)
     answers = [name for name in ("said_yes", "confidence") if name in rows]
