@@ -6,6 +6,10 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, run_here, write_experiment
 
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.own_answers import load_answers
+
 PLACE = ROOT / "experiments" / "place.py"
 
 
@@ -53,6 +57,18 @@ def test_the_filled_table_places_a_respondent_and_blanks_tell_nothing(first, opt
     asked = set(filled["question_id"][:8])
     assert not asked & (set(predicted["question_id"]) | set(following["question_id"]))
     assert (tmp_path / "run" / "figures" / "threshold.svg").is_file()
+
+
+def test_answers_to_questions_that_are_not_known_are_left_out_and_named(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("question_id,answer\nq1,yes\nelsewhere,no\n")
+    with pytest.warns(Notice, match="1 answers are to questions that are not on the scale: 'elsewhere'"):
+        assert load_answers(path, pd.Index(["q1"])).to_dict() == {"q1": 1.0}
+    with pytest.raises(InputError, match=r"none of the 2 questions .* is known, such as 'q1'"):
+        load_answers(path, pd.Index(["q9"]))
+    path.write_text("question_id,answer\nq1,yes\nq1,no\n")
+    with pytest.raises(InputError, match="line 3 repeats the question 'q1'"):
+        load_answers(path, pd.Index(["q1"]))
 
 
 def test_a_model_is_asked_one_question_after_the_other(options, tmp_path, call):
