@@ -350,6 +350,17 @@ def test_what_stands_beside_an_answer_is_asked_for_once(beside, fails):
 
 
 @needs_inspect
+@pytest.mark.parametrize("details", [{}, {"prompt_tokens_details": {"cached_tokens": 64}}])
+def test_tokens_that_a_server_had_cached_are_counted_too(details):
+    usage = {"prompt_tokens": 90, "completion_tokens": 7, "total_tokens": 97, **details}
+    with FakeServer(lambda body: "Yes") as server:
+        completion = server._completion
+        server._completion = lambda body, text: completion(body, text) | {"usage": usage}
+        (response,) = respondent(server).answer(prompts("q"), CAN_YOU_ANSWER)
+    assert (response.tokens_in, response.tokens_out) == (90, 7)
+
+
+@needs_inspect
 def test_what_breaks_while_an_answer_is_kept_is_heard_of():
     class Breaks(Permitted):
         def ended(self, attempt):
