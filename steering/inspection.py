@@ -309,6 +309,6 @@ def _told_apart(along: np.ndarray, truth: np.ndarray) -> str:
     if set(kinds.tolist()) <= {0.0, 1.0}:
         n_positive, n_negative = int((truth == 1).sum()), int((truth == 0).sum())
         area = float(roc_area(along, truth))
-        ends = roc_area_interval(area, n_positive, n_negative) if n_positive and n_negative else (np.nan, np.nan)
+        ends = roc_area_interval(area, n_positive, n_negative)
         return f"AUROC {Estimate(area, *ends):.2f}, {n_positive} of label 1 and {n_negative} of label 0{unknown}"
     return f"rank correlation {rank_correlation(along, truth):.2f} over {int(known.sum())} texts{unknown}"

@@ -191,7 +191,7 @@ def _row(counts: Floats) -> dict[str, Any]:
         ends = {name: value, f"{name}_low": value - Z_95 * se, f"{name}_high": value + Z_95 * se}
         row |= dict.fromkeys(ends, np.nan) if status else ends
     area, (hits, misses) = _auroc2(counts), (part.sum() for part in _judgements(counts))
-    low, high = roc_area_interval(area, int(hits), int(misses)) if min(hits, misses) else (np.nan, np.nan)
+    low, high = roc_area_interval(area, int(hits), int(misses))
     return row | {"auroc2": area, "auroc2_low": low, "auroc2_high": high, "status": status or fitted.status}
 
 

@@ -6,7 +6,6 @@ not have it.
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from onedial.confidence.calibration import aligned
@@ -66,8 +65,6 @@ def screening_sentence(table: pd.DataFrame) -> str:
 def _area(scores: "pd.Series[float]", right: "pd.Series[float]") -> dict[str, float]:
     known = scores.notna() & right.notna()
     n_right, n_wrong = int(right[known].sum()), int((1 - right[known]).sum())
-    if not n_right or not n_wrong:
-        return dict.fromkeys(("auroc", "auroc_low", "auroc_high"), np.nan)
     area = float(roc_area(scores[known], right[known]))
     low, high = roc_area_interval(area, n_right, n_wrong)
     return {"auroc": area, "auroc_low": low, "auroc_high": high}

@@ -48,6 +48,13 @@ def test_unread_and_ungraded_answers_count_nowhere() -> None:
     pd.testing.assert_frame_equal(screen_confidence(said_yes, right), whole)
 
 
+def test_who_is_always_right_or_always_wrong_is_not_said_to_tell() -> None:
+    yes, _ = respondents(3, 0.8, 0.5, seed=6)
+    result = screen_confidence(yes, yes * 0 + [1.0, 0.0, np.nan])
+    assert result[["auroc", "auroc_low", "auroc_high"]].isna().all(axis=None)
+    assert not result["tells"].any()
+
+
 def test_three_small_gemmas_do_not_tell() -> None:
     """Three small gemmas are those whose confidence is not shown to tell."""
     panel = load_panel("frontier-confidence")
