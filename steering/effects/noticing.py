@@ -211,7 +211,7 @@ def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:
             "detection": known["notice"] - known["control"],
             "contrast": (known["notice"] - known["reversed"]) / 2,
         }.items():
-            row |= dict(zip((name, f"{name}_low", f"{name}_high"), mean_interval(values.to_numpy()), strict=True))
+            row |= dict(zip((name, f"{name}_low", f"{name}_high"), mean_and_ends(values.to_numpy()), strict=True))
         row |= {"reversed": known["reversed"].mean(), "control": known["control"].mean(), "d_prime": _d_prime(pushed)}
         if kind == CONCEPT:
             here = named[named["magnitude"] == magnitude]
@@ -235,7 +235,7 @@ def conclusions_of(answers: pd.DataFrame, scores: pd.DataFrame) -> dict[float, s
         elif not (row["detection_low"] > 0 and row["contrast_low"] > 0):
             conclusions[magnitude] = "a raised yes"
         else:
-            beyond = [mean_interval(_paired(answers, magnitude, kind))[1] > 0 for kind in (RANDOM, EQUAL_KL)]
+            beyond = [mean_and_ends(_paired(answers, magnitude, kind))[1] > 0 for kind in (RANDOM, EQUAL_KL)]
             conclusions[magnitude] = "noticed" if all(beyond) else "any push does it"
     return conclusions
 
@@ -261,10 +261,10 @@ def sentence_of(conclusions: Mapping[float, str], scores: pd.DataFrame) -> str:
     return f"{head}; {'; '.join(parts)}"
 
 
-def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
+def mean_and_ends(values: np.ndarray) -> tuple[float, float, float]:
     """Mean and 95% interval, m -+ t s / sqrt(n) with n - 1 degrees of freedom; nan ends of fewer than two values.
 
-    >>> [round(float(each), 2) for each in mean_interval(np.array([0.0, 1.0, 2.0]))]
+    >>> [round(float(each), 2) for each in mean_and_ends(np.array([0.0, 1.0, 2.0]))]
     [1.0, -1.48, 3.48]
     """
     known = values[np.isfinite(values)]

@@ -19,7 +19,7 @@ from steering.effects.noticing import (
     RANDOM,
     answers_to,
     conclusions_of,
-    mean_interval,
+    mean_and_ends,
     noticing_of_model,
     noticing_scores,
     sentence_of,
@@ -170,4 +170,4 @@ def test_magnitudes_lie_above_zero(magnitudes):
 
 
 def test_the_interval_is_students():
-    assert np.isnan(mean_interval(np.array([1.0]))[1])
+    assert np.isnan(mean_and_ends(np.array([1.0]))[1])

@@ -59,14 +59,14 @@ class CollectOptions(ColumnOptions, EngineOptions, DryRunOptions, RunOptions, gr
     seed: int = option(0, "of every draw", at_least=0, may_change=True)
 
 
-def columns_fault(pairs: Sequence[str]) -> str | None:
-    """What to give instead of what is no OURS=THEIRS."""
+def pairs_fault(pairs: Sequence[str]) -> str | None:
+    """Say what to give instead of what is no OURS=THEIRS."""
     both = all(all(part.strip() for part in pair.partition("=")) or pair == "question_id=" for pair in pairs)
     return None if both else "write OURS=THEIRS, such as said_yes=verdict,respondent=llm"
 
 
 def asked_fault(words: Sequence[str]) -> str | None:
-    """What to give instead of what is neither a kind nor TASK=KIND."""
+    """Say what to give instead of what is neither a kind nor TASK=KIND."""
     kinds = [word.rpartition("=")[2] for word in words]
     return None if set(kinds) <= {"yes-no", "question"} else "write yes-no, question, or TASK=yes-no,TASK=question"
 
@@ -95,7 +95,7 @@ class ImportOptions(DeclaredOptions):
     )
     incomplete: bool = option(False, "take what is there of an evaluation that ended in an error")
     columns: tuple[str, ...] = option(
-        (), "columns of a table, or fields of a log: raw_text=reply", metavar="OURS=THEIRS,...", check=columns_fault
+        (), "columns of a table, or fields of a log: raw_text=reply", metavar="OURS=THEIRS,...", check=pairs_fault
     )
 
 

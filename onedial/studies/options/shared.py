@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -79,22 +79,23 @@ class EngineOptions(Options, group="writing"):
 
 
 def columns_fault(columns: str) -> str | None:
-    """What to give instead of what is no mapping of columns."""
+    """Say what to give instead of what is no mapping of columns."""
     from onedial.panels.questions.question_columns import QuestionColumns
 
-    try:
-        QuestionColumns.of(columns)
-    except InputError as error:
-        return str(error)
-    return None
+    return _fault_of(QuestionColumns.of, columns)
 
 
 def preset_fault(name: str) -> str | None:
-    """What to give instead of what is no preset."""
+    """Say what to give instead of what is no preset."""
     from onedial.panels.questions.question_columns import preset_of
 
+    return _fault_of(preset_of, name)
+
+
+def _fault_of(read: Callable[[str], object], given: str) -> str | None:
+    """Read what was given and return the error's words, if there is one."""
     try:
-        preset_of(name)
+        read(given)
     except InputError as error:
         return str(error)
     return None
