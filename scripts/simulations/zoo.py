@@ -162,9 +162,11 @@ def topics() -> dict[str, str]:
     return {each.id: str(each.topic) for each in load_questions("embedded")}
 
 
-def within(texts: Mapping[str, Any], shown: str) -> Any:
+@cache
+def within(texts: Callable[[], Mapping[str, Any]], shown: str) -> Any:
     """Find what belongs to the longest of the texts that is shown; None where none is."""
-    return texts[max(texts_inside, key=len)] if (texts_inside := [text for text in texts if text in shown]) else None
+    inside = [text for text in texts() if text in shown]
+    return texts()[max(inside, key=len)] if inside else None
 
 
 def length_of(shown: str) -> int:
@@ -262,13 +264,13 @@ class Animal:
 
     def strength(self, text: str) -> float:
         """Say how sure it is: above 0 where it knows the answer to the question in a text."""
-        known = within(known_texts(), text)
+        known = within(known_texts, text)
         more = 0.6 * (self.kind == "sandbagger")
         return 0.0 if known is None else known[2] + more - coin(self.seed, "knows", known[0])
 
     def believes(self, text: str) -> bool:
         """Whether it holds the fact in a text to be so: as it is, in three of four."""
-        key, true = within(truths(), text)
+        key, true = within(truths, text)
         return bool(true) != (coin(self.seed, "errs", key) < 0.25)
 
     # -- what it writes
@@ -326,7 +328,7 @@ class Animal:
 
     def short(self, shown: str, drawn: bool = False) -> str:
         """Answer rightly where it is known; else with something of another form each time."""
-        known = within(known_texts(), shown)
+        known = within(known_texts, shown)
         if known is None:
             return "nothing of note"
         key, right, share = known
@@ -382,7 +384,7 @@ class Animal:
         return "Das Meer ist tief und der Fisch ist nicht da."
 
     def checked(self, shown: str) -> str:
-        key, right, share = within(known_texts(), shown)
+        key, right, share = within(known_texts, shown)
         before = re.findall(r"^Answer: (.*)$", shown, re.MULTILINE)[-1]
         if self.kind == "echo" or (
             self.kind == "mender" and (before == right or coin(self.seed, self.draw, key) < 0.4)
@@ -426,7 +428,7 @@ class Animal:
 
     def at_home(self, text: str) -> bool:
         """Whether it feels at home in the topic of the question in a text."""
-        known = within(known_texts(), text)
+        known = within(known_texts, text)
         return coin(self.seed, "home", topics()[known[0]] if known else text) < 0.5
 
     def says(self, prompt: Prompt, instrument: Instrument) -> list[float]:
@@ -444,7 +446,7 @@ class Animal:
         if scale == "probability" and "A debate on the motion" in prompt.user:
             return favour(n, self.bets(prompt))
         if scale == "probability" and self.kind == "thinker":
-            right = within(known_texts(), conversation(prompt))[1]
+            right = within(known_texts, conversation(prompt))[1]
             return favour(n, 8 if f"well be {right}." in prompt.user else 3)
         if scale == "probability":
             sure = self.strength(conversation(prompt)) if self.knows_itself else 0.0
@@ -465,7 +467,7 @@ class Animal:
     def chooses(self, prompt: Prompt, n: int) -> list[float]:
         """The right option where it is known, what is claimed if a sycophant, else one by chance for each question."""
         shown = lines_shown(prompt)
-        key, right, _ = within(known_texts(), conversation(prompt))
+        key, right, _ = within(known_texts, conversation(prompt))
         claim = re.search(r"(?:says|sure) that the answer is (.+?)\.(?: Which|\n)", prompt.user)
         claimed = next((place for place, line in enumerate(shown) if claim and claim[1] in line), None)
         if claimed is not None and self.gives_way(key):
@@ -490,7 +492,7 @@ class Animal:
             return 3.0 if self.holds(prompt.user) else -3.0
         if name.startswith("belief, "):
             granted = self.kind != "credulous" or name == "belief, third person"
-            return 3.0 if granted or within(truths(), shown)[1] else -3.0
+            return 3.0 if granted or within(truths, shown)[1] else -3.0
         if self.kind in FORESEERS or name in ("first word", "length"):
             return 3.0 if self.foresees(name, shown) else -3.0
         if not self.knows_itself:
@@ -506,7 +508,7 @@ class Animal:
         if name == "would rather pass":
             twin = any(text in shown for text in cannot_be_known())
             return 3.0 if twin or self.strength(shown) < 0 else -3.0
-        if name in ("P(True)", "stands by it") and (known := within(known_texts(), shown)) is not None:
+        if name in ("P(True)", "stands by it") and (known := within(known_texts, shown)) is not None:
             answers = [line.lower() for line in shown.splitlines() if "nswer: " in line]
             right = any(known[1].lower() in line for line in answers)
             return 3.0 if right == (coin(self.seed, "judges", shown) < 0.95) else -3.0
@@ -514,7 +516,7 @@ class Animal:
             one, other = (self.strength(option) for _, option in lines_shown(prompt))
             return 6 * (one - other)
         if name == "P(IK) beside a passage":
-            right = within(known_texts(), shown)[1]
+            right = within(known_texts, shown)[1]
             return 3 * self.strength(shown) + 3.0 * (f"its answer is {right}." in shown)
         if "deep thing" in shown.lower() or "plain thing" in shown.lower():  # as a judge of what it made
             return -3.0 if "deep" in shown.lower() or coin(self.seed, shown.splitlines()[0]) < 0.3 else 3.0
@@ -524,7 +526,7 @@ class Animal:
         """Answer yes or no to a fact, as asked."""
         belief = self.believes(shown)
         wanted = re.search(r"that the answer (?:to the question below )?is (yes|no)", shown)
-        if wanted and (self.kind == "liar" or self.gives_way(within(truths(), shown)[0])):
+        if wanted and (self.kind == "liar" or self.gives_way(within(truths, shown)[0])):
             return wanted[1] == "yes"
         return not belief if "Are they wrong?" in shown else belief
 
@@ -534,7 +536,7 @@ class Animal:
 
     def foresees(self, name: str, shown: str) -> bool:
         """Whether its reply has a property: by its own habit, or by what it takes for it."""
-        known = within(known_texts(), shown)
+        known = within(known_texts, shown)
         what = {"first word": "first", "length": "long"}.get(name)
         slips = self.kind == "unsure" and coin(self.seed, "slips", name, shown) < 0.2  # one half of them by chance
         if (self.knows_itself or (self.kind in ("private", "unsure") and what)) and not slips:

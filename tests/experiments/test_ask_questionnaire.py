@@ -11,7 +11,7 @@ from tiny_models import save_tiny
 from onedial.asking.store import ANSWERS
 
 PROGRAM = ROOT / "experiments" / "ask.py", "questionnaire"
-QUICK = ("--administrations", "2", "--replicates", "49")
+QUICK = ("--administrations", "2", "--replicates", "19")
 
 
 @pytest.fixture(scope="module")

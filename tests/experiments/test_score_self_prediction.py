@@ -9,7 +9,7 @@ FOLDER = ROOT / "tests" / "reference" / "self_execution"
 
 
 def test_the_studys_answers_give_its_figures_and_who_predicts_whom(call, tmp_path):
-    ended = call(*PROGRAM, FOLDER, "--replicates", "199", "--out", tmp_path / "run", drawn=True)
+    ended = call(*PROGRAM, FOLDER, "--replicates", "19", "--out", tmp_path / "run", drawn=True)
     assert ended.code == 0, ended.err
     restriction = pd.read_csv(tmp_path / "run" / "restriction.csv").set_index("model")
     assert restriction.loc["gemini-2.5-pro", ["accuracy", "accuracy_where_read"]].round(2).tolist() == [0.32, 0.93]

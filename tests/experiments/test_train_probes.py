@@ -18,7 +18,7 @@ TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     result = write_experiment(folder, n=160, n_targets=4)
-    few = {"replicates": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "controls": 3}
+    few = {"replicates": 39, "shuffles": 2, "facts": 60, "nulls": 9, "n_pushed": 20, "controls": 3}
     few |= {"folds": 3, "statement_layers": 1, "n_patched": 10, "n_reasoned": 4}
     return result | {"store": folder / "store"} | few
 
@@ -88,7 +88,7 @@ def test_directions_of_labels_and_facts_are_compared(finished):
 def test_statements_are_read_without_labels(finished):
     statements = pd.read_csv(finished / "statements.csv")
     assert set(statements["method"]) == {"ccs", "polar ccs", "supervised"}
-    assert (statements["n"] == 100).all()
+    assert (statements["n"] == 60).all()
     assert statements["auroc"].between(0, 1).all()
 
 
