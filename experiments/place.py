@@ -66,9 +66,9 @@ class PlaceOptions(ColumnOptions, PanelOptions, SubjectOptions, RunOptions, grou
 
 
 def place(options: PlaceOptions, notes: Notes) -> None:
+    from onedial.panels.answers_by_hand import load_answers
     from onedial.panels.joining import drop_own
     from onedial.panels.keying import reversed_questions
-    from onedial.panels.own_answers import load_answers
     from onedial.panels.panel_files import load_panel
     from onedial.show.ending import Opening, end, of_tables
     from onedial.show.results import Stored

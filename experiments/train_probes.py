@@ -46,7 +46,7 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     from onedial.show.ending import end
     from onedial.show.results import Stored
     from onedial.studies.probes.probes_stages import STAGES, predict
-    from onedial.studies.probes.probes_study import Study
+    from onedial.studies.probes.probes_study import ProbeStudy
     from probes.results import PROBE_RESULTS, WORDS, opening_of
 
     start = Start(PROGRAM, options, f"probes-{options.model}")
@@ -60,7 +60,7 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     with start.begin(notes, model) as run:
         say(f"run: {run.path}")
         run.record(seeds={"all": options.seed})
-        study = Study(options, run, model, inputs, template, prompts, layers)
+        study = ProbeStudy(options, run, model, inputs, template, prompts, layers)
         go_through(run, study, STAGES, options)
         print_summary(run)
         stored = Stored(run, PROBE_RESULTS, WORDS)

@@ -2,7 +2,7 @@
 
 from onedial.panels.collecting.respondent_files import RespondentModel
 from onedial.panels.formats.formats import read_logs
-from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.imported_panel import panel_from_logs
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import correctness_of, rates_of_respondents
 from onedial.panels.panels import ResponseMatrix, panel_from_long

@@ -24,7 +24,7 @@ from onedial.scale.place.question_bank import QuestionBank, kin_of
 from onedial.scale.response_model import rasch_test, response_model
 from onedial.scale.scale_distribution import scale_distribution
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
-from onedial.scale.study.checks import CHECKS, Check
+from onedial.scale.study.check_list import CHECKS, Check
 from onedial.scale.study.panel_fit import Finding
 
 __all__ = [

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.expectation import MISSING, Codes
 from onedial.scale.likelihood import MarginalFit
 from onedial.stats.arrays import Floats, Integers
 

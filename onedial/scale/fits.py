@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from onedial.scale.evidence import MISSING, Codes, codes_of
+from onedial.scale.expectation import MISSING, Codes, codes_of
 from onedial.scale.factor.usable import linked_respondents, require_usable
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import UNUSED, Curves

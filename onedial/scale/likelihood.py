@@ -33,7 +33,7 @@ from scipy.special import eval_legendre, ndtr
 
 from onedial.core.errors import InputError
 from onedial.scale.correlations.thresholds import normal_quantile
-from onedial.scale.evidence import MISSING, Codes, Data
+from onedial.scale.expectation import MISSING, Codes, Data
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import STEEPEST, UNUSED, Curves, log_categories
 from onedial.stats.arrays import Booleans, Floats, Integers

@@ -10,9 +10,9 @@ from onedial.core.options import configuration_of
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.panels.formats.formats import read_logs
-from onedial.panels.formats.panel import ImportedPanel, panel_from_logs
+from onedial.panels.formats.imported_panel import ImportedPanel, panel_from_logs
 from onedial.panels.formats.records import LogChoices
-from onedial.panels.formats.writing import write_imported
+from onedial.panels.formats.write_imported import write_imported
 from onedial.panels.spellings import Spellings
 from onedial.studies.options.collecting import ImportOptions
 

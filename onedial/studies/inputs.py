@@ -93,9 +93,9 @@ def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> No
 
 def _or_alone(options: QuestionOptions) -> str:
     """How own questions are asked that the built-in panel hardly knows; empty where there are no such."""
-    from onedial.studies.options.sweep import AskedOptions
+    from onedial.studies.options.sweep import SweepInputs
 
-    if options.panel != "embedded" or options.questions is None or not isinstance(options, AskedOptions):
+    if options.panel != "embedded" or options.questions is None or not isinstance(options, SweepInputs):
         return ""
     return f"; --panel {NO_PANEL} asks all of {options.questions}, not only those that the panel answers"
 

@@ -8,7 +8,7 @@ from tiny_experiment import ROOT, run_here, write_experiment
 
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
-from onedial.panels.own_answers import load_answers
+from onedial.panels.answers_by_hand import load_answers
 
 PLACE = ROOT / "experiments" / "place.py"
 

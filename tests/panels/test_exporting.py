@@ -10,7 +10,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.panels.formats.exporting import EXPORTERS, Value
 from onedial.panels.formats.formats import read_logs
-from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.imported_panel import panel_from_logs
 from onedial.panels.panel_files import load_panel
 from onedial.panels.questions.question_files import load_questions
 

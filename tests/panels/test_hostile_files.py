@@ -15,7 +15,7 @@ from onedial.core.errors import InputError
 from onedial.core.run.run import Run
 from onedial.panels.collecting.respondent_files import load_respondents
 from onedial.panels.formats.formats import read_logs
-from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.imported_panel import panel_from_logs
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
 SOURCES = {

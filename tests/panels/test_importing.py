@@ -16,10 +16,10 @@ import pytest
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from onedial.panels.formats.formats import read_logs
-from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.imported_panel import panel_from_logs
 from onedial.panels.formats.prompts import bare_questions
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right
-from onedial.panels.formats.writing import write_imported
+from onedial.panels.formats.write_imported import write_imported
 from onedial.panels.panel_files import load_panel
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.spellings import Spellings

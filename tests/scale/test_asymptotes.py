@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
-from onedial.scale.evidence import codes_of
+from onedial.scale.expectation import codes_of
 from onedial.scale.factor.structure import one_factor_bootstrap, quadratic_fit_test
 from onedial.scale.likelihood import Model, fit_marginal
 from onedial.scale.response_model import BEYOND, response_model

@@ -105,7 +105,7 @@ def test_a_pairs_score_is_the_likelihoods_rise():
     from scipy.stats import multivariate_normal
 
     from onedial.scale.checks.residual_correlations import pair_scores
-    from onedial.scale.evidence import codes_of
+    from onedial.scale.expectation import codes_of
     from onedial.scale.likelihood import fit_marginal
     from onedial.stats.answers import as_answers
 

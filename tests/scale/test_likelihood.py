@@ -6,7 +6,7 @@ import pytest
 from psychometric_data import REFERENCE, answers, one_factor
 from scipy.stats import multivariate_normal
 
-from onedial.scale.evidence import MISSING, Data, codes_of
+from onedial.scale.expectation import MISSING, Data, codes_of
 from onedial.scale.likelihood import Model, _inside, _Parameters, _starting_point, fit_marginal
 from onedial.scale.nodes import quadrature
 from onedial.scale.response_curves import Curves

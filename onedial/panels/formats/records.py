@@ -1,7 +1,8 @@
 """What every reader of a foreign log gives: runs, each with one record per item and repetition.
 
 A record says what was asked, what came back, and what the log itself makes of it. What that means for a panel (was it
-"can you answer this?" or the question itself?) is decided later, for a run as a whole (`onedial.panels.formats.panel`).
+"can you answer this?" or the question itself?) is decided later, for a run as a whole
+(`onedial.panels.formats.imported_panel`).
 """
 
 import json

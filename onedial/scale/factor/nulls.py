@@ -42,7 +42,7 @@ from onedial.scale.correlations.two_by_two import (
     count_pairs_of_replicates,
 )
 from onedial.scale.drawn_answers import equally_likely_places
-from onedial.scale.evidence import MISSING
+from onedial.scale.expectation import MISSING
 from onedial.scale.factor.minres import MAX_COMMUNALITY, eigenvalues, fill_gaps, minres_one_factor
 from onedial.scale.factor.quadratic import parabola_r2
 from onedial.scale.fits import Fits

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from onedial.scale.evidence import Data, codes_of
+from onedial.scale.expectation import Data, codes_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import Curves, slope_of

@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import ndtr, xlogy
 
 from onedial.core.cards import one_line
-from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.expectation import MISSING, Codes
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model
 from onedial.scale.response_curves import SALIENT, Chances, Curves, answers_other_way

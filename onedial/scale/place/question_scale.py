@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.scale.evidence import Data
+from onedial.scale.expectation import Data
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model, fit_marginal
 from onedial.scale.nodes import N_NODES

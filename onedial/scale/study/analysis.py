@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from onedial.core.calls import says_how
-from onedial.scale.study.checks import CHECKS
+from onedial.scale.study.check_list import CHECKS
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.scale.study.rule import verdict
 from onedial.show.figure_style import Drawing

@@ -1,7 +1,7 @@
 """One panel with the choices of its analysis, and what a check says of it.
 
 A check of the scale is one function in a file of its own, `ask(fit) -> Finding`, and one entry in
-`onedial.scale.study.checks.CHECKS`. The page, the tables, the summary and the figures are what all findings say
+`onedial.scale.study.check_list.CHECKS`. The page, the tables, the summary and the figures are what all findings say
 together. What several checks need is computed here, once.
 """
 

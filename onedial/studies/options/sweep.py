@@ -106,7 +106,7 @@ class ReasonedOptions(EngineOptions, group="reasoned answers"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedOptions(VerdictOptions, group="questions, panel, prompt"):
+class SweepInputs(VerdictOptions, group="questions, panel, prompt"):
     """What is asked, and beside whose answers."""
 
     panel: str = option(
@@ -123,7 +123,7 @@ class AskedOptions(VerdictOptions, group="questions, panel, prompt"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(AskedOptions, SteeringOptions, ReasonedOptions, DryRunOptions, RunOptions, group="run"):
+class SweepOptions(SweepInputs, SteeringOptions, ReasonedOptions, DryRunOptions, RunOptions, group="run"):
     """All that a sweep understands."""
 
     tensor_parallel: bool = option(

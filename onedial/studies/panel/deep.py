@@ -11,7 +11,7 @@ from onedial.asking.questions import questions_frame
 from onedial.core.errors import InputError
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
-from onedial.scale.study.checks import CHECKS
+from onedial.scale.study.check_list import CHECKS
 from onedial.show.columns import Column, count, digits
 from onedial.show.results import SURROUNDINGS, WARNINGS, Make, Result
 from onedial.studies.options.panel import StudyOptions

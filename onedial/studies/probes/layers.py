@@ -12,7 +12,7 @@ import pandas as pd
 
 from onedial.core.progress import progress_bar
 from onedial.models.inside.activation_store import ActivationStore
-from onedial.studies.probes.probes_study import Floats, Study
+from onedial.studies.probes.probes_study import Floats, ProbeStudy
 from probes.fitting.choice import choose_layer
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.measure import PROBE_COLUMNS, ProbeTask, measure_layer
@@ -21,7 +21,7 @@ from probes.layer_files import save_layer
 from probes.residualise import beyond_known
 
 
-def probes_stage(study: Study) -> None:
+def probes_stage(study: ProbeStudy) -> None:
     """Probe every label of the questions at every layer by all methods: probes.csv, chosen.csv, methods.csv."""
     table = measure_layers(study, "probes", study.store, study.task, study.options.methods)
     by_layer = {layer: study.fitted(layer)[study.options.methods[0]] for layer in study.store.layers}
@@ -30,7 +30,7 @@ def probes_stage(study: Study) -> None:
     study.run.write_table("methods.csv", methods)
 
 
-def facts_stage(study: Study) -> None:
+def facts_stage(study: ProbeStudy) -> None:
     """Probe the truth of facts, and the subject's yes to them, by the first method: facts.csv, chosen_facts.csv."""
     if study.facts is None:
         return
@@ -45,7 +45,7 @@ def facts_stage(study: Study) -> None:
 
 
 def measure_layers(
-    study: Study, name: str, store: ActivationStore, task: ProbeTask, methods: Sequence[str]
+    study: ProbeStudy, name: str, store: ActivationStore, task: ProbeTask, methods: Sequence[str]
 ) -> pd.DataFrame:
     """NAME.csv: every label of a task at every layer; what stands in the run already is not measured again."""
     parts = study.run.parts(name, ["layer", *PROBE_COLUMNS], ["layer", "label", "method"])

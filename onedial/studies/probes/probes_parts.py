@@ -22,7 +22,7 @@ from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.model import load_model
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.questions.facts import load_facts
-from onedial.studies.probes.probes_study import Floats, Study
+from onedial.studies.probes.probes_study import Floats, ProbeStudy
 from probes.directions.contrast import CONTRAST_COLUMNS, read_without_labels
 from probes.directions.erasure import erasure_table
 from probes.directions.geometry import LabelledRows, cross_evaluation, direction_table, transfer_table
@@ -40,7 +40,7 @@ BEST_ESTIMATED = "mean_difference"
 """The direction with the least noise (docs/probes.md), beside that of the method which reads best."""
 
 
-def directions_stage(study: Study) -> None:
+def directions_stage(study: ProbeStudy) -> None:
     """Compare the directions of all labels at the study's one layer."""
     layer, task, method = study.one_layer, study.task, study.options.methods[0]
     rows, main, nulls = study.rows(layer), study.main_labels, study.options.nulls
@@ -70,7 +70,7 @@ def directions_stage(study: Study) -> None:
         study.run.write_table(f"{name}.csv", table.assign(layer=layer))
 
 
-def statements_stage(study: Study) -> None:
+def statements_stage(study: ProbeStudy) -> None:
     """Read the truth of statements without labels, at some layers: statements.csv."""
     if not study.options.facts or study.options.read_at != "last":
         return
@@ -101,7 +101,7 @@ def statements_stage(study: Study) -> None:
 PUSHED = ("logistic", "mean_difference")
 
 
-def use_stage(study: Study) -> None:
+def use_stage(study: ProbeStudy) -> None:
     """Push the directions, as they are read and as the difference of means, on some of the questions."""
     options, layer, probes = study.options, study.one_layer, study.probes_at(study.one_layer)
     methods = [name for name in options.methods if name in PUSHED] or list(options.methods[:1])
@@ -132,7 +132,7 @@ def use_stage(study: Study) -> None:
     study.run.write_table("effects.csv", table)
 
 
-def patching_stage(study: Study) -> None:
+def patching_stage(study: ProbeStudy) -> None:
     """Patch the last token's stream of the easiest questions into the hardest, and the other way round."""
     options = study.options
     if study.options.read_at != "last" or not options.n_patched:
@@ -166,7 +166,7 @@ def easy_and_hard(difficulty: pd.Series, n: int, seed: int = 0) -> dict[str, tup
     return {"easy into hard": (easy, hard), "hard into easy": (hard, easy)}
 
 
-def own_stage(study: Study) -> None:
+def own_stage(study: ProbeStudy) -> None:
     """Ask whose correctness is read, at the one layer and where it reads best; nothing where nobody's is known."""
     respondents = study.labels.panel.respondents["model"]
     if not {OWN_CORRECT, *(correct_label(str(model)) for model in respondents)} & set(study.task.labels):
@@ -182,14 +182,14 @@ def own_stage(study: Study) -> None:
     study.run.write_table("own.csv", pd.concat(tables))
 
 
-def elsewhere_stage(study: Study) -> None:
+def elsewhere_stage(study: ProbeStudy) -> None:
     """Read the probes of the one layer on another checkpoint; nothing where none is named."""
     if study.options.other_model:
         table = read_on_other_model(study, study.options.other_model, study.one_layer)
         study.run.write_table("elsewhere.csv", table)
 
 
-def read_on_other_model(study: Study, name: str, layer: int) -> pd.DataFrame:
+def read_on_other_model(study: ProbeStudy, name: str, layer: int) -> pd.DataFrame:
     """The probes of one layer on the same layer of another checkpoint, whose own answers are its own labels there."""
     options = study.options
     other = load_model(name, dtype=options.dtype, device_map=options.device_map)
@@ -214,7 +214,7 @@ AT_ONCE = 32
 """Questions that are answered, and kept, together."""
 
 
-def writing_stage(study: Study) -> None:
+def writing_stage(study: ProbeStudy) -> None:
     """Some questions of all topics, answered with reasons before the yes or no; what is kept is not written again."""
     if not study.options.n_reasoned:
         return

@@ -26,7 +26,7 @@ from onedial.studies.probes.probes_parts import (
     use_stage,
     writing_stage,
 )
-from onedial.studies.probes.probes_study import Study
+from onedial.studies.probes.probes_study import ProbeStudy
 from probes.directions.contrast import CONTRASTS, search
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
@@ -62,18 +62,18 @@ def _elsewhere(a: Ahead) -> Loads:
     return [*written, Load([length + REASONED_TOKENS for length in reasoned]), Load(again)]
 
 
-def _stage(name: str, loads: Callable[[Ahead], Loads], *parts: Callable[[Study], None]) -> Stage[Study]:
+def _stage(name: str, loads: Callable[[Ahead], Loads], *parts: Callable[[ProbeStudy], None]) -> Stage[ProbeStudy]:
     """All parts, once; a stage that `--stages` can name."""
 
-    def work(study: Study) -> None:
+    def work(study: ProbeStudy) -> None:
         for part in parts:
             part(study)
 
     return Stage(work, loads, lambda options: name in options.stages, once=True)
 
 
-STAGES: dict[str, Stage[Study]] = {
-    "activations": Stage(Study.keep_inputs, lambda a: [Load(a.questions)], settles=True),
+STAGES: dict[str, Stage[ProbeStudy]] = {
+    "activations": Stage(ProbeStudy.keep_inputs, lambda a: [Load(a.questions)], settles=True),
     "probes": _stage("probes", lambda a: [Load(a.facts)], probes_stage, facts_stage),
     "directions": _stage("directions", lambda a: [Load(a.facts * 4)], directions_stage, statements_stage),
     "use": _stage("use", _use, use_stage, patching_stage),

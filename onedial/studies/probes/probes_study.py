@@ -67,7 +67,7 @@ class Facts:
 
 
 @dataclass
-class Study:
+class ProbeStudy:
     """What the stages share.
 
     Attributes:

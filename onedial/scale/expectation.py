@@ -1,4 +1,4 @@
-"""The E step: where each question probably lies, and what the curves would then be seen to do.
+"""Take the E step: where each question probably lies, and what the curves would then be seen to do.
 
     log L_q(z) = sum over the answered cells of log P_i(x_qi | z),     posterior_q(z) ~ w(z) L_q(z)
 

@@ -1,4 +1,4 @@
-"""Every check of the scale, in the order of the page: a new one is a file with `ask(fit) -> Finding`, and a line."""
+"""List the checks of the scale, in the order of the page: a new one is a file with `ask(fit) -> Finding` and a line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

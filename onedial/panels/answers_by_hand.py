@@ -1,4 +1,4 @@
-"""Answers of one respondent, as somebody keeps them who asks a model by hand: question_id and answer."""
+"""Read answers of one respondent, as somebody keeps them who asks a model by hand: question_id and answer."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""From runs of foreign logs to one long panel, its questions, its respondents, and a report of what was made of what.
+"""Make of runs of foreign logs one long panel, its questions, its respondents, and a report of what was made of what.
 
 A run asked one of two things, as the user says:
 

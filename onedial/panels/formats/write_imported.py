@@ -7,7 +7,7 @@ from typing import Any
 from onedial.asking.elicited import ELICITATION_FILE
 from onedial.core.files import write_json, write_text
 from onedial.core.run.files import write_csv
-from onedial.panels.formats.panel import ImportedPanel
+from onedial.panels.formats.imported_panel import ImportedPanel
 from onedial.panels.panel_files import RESPONDENTS_FILE, load_panel
 from onedial.panels.questions.question_files import load_questions
 
