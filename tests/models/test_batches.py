@@ -60,15 +60,15 @@ def test_steering_whole_prompts_halves_the_magnitudes_side_by_side(monkeypatch, 
     push = torch.randn(model.d_model, generator=torch.Generator().manual_seed(0)) / 10
     edits, settings = {2: lambda stream, setting: stream + setting[..., None] * push}, torch.linspace(-1, 1, 11)[None]
     whole = runner.steer(started, edits, settings)
-    steer_own, ran = prefill._steer_own, []
+    steer_rows, ran = prefill._steer_rows, []
 
-    def small_memory(stack, prefilled, edits, settings, prefix):
-        if len(settings) > most:
+    def small_memory(stack, prefilled, edits, settings, prefix, places):
+        if len(places) > most:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        ran.append(len(settings))
-        return steer_own(stack, prefilled, edits, settings, prefix)
+        ran.append(len(places))
+        return steer_rows(stack, prefilled, edits, settings, prefix, places)
 
-    monkeypatch.setattr(prefill, "_steer_own", small_memory)
+    monkeypatch.setattr(prefill, "_steer_rows", small_memory)
     tight = runner.steer(started, edits, settings)
     assert sum(ran) == 11
     assert max(ran) <= most
