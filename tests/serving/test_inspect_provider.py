@@ -54,8 +54,9 @@ def test_an_evaluation_reads_what_the_model_writes(folder, model, magnitude):
     assert (metadata["magnitude"], metadata["weights"]) == (magnitude, model.identity.fingerprint)
 
 
-def test_the_unsteered_model_is_inspects_own(folder):
+def test_the_unsteered_model_is_inspects_own(folder, monkeypatch):
     """The same template and, at temperature 0, the same texts as its `hf/` provider."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # theirs looks for the folder on the hub too
     samples = [Sample(input=question, target="4") for question in QUESTIONS]
     task = Task(dataset=samples, solver=generate(max_tokens=8), scorer=match())
     ours = evaluated(folder, task)
