@@ -12,6 +12,7 @@ import json
 import numbers
 import re
 import reprlib
+import zipfile
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -369,8 +370,12 @@ def _read_excel(path: Path) -> Table:
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         rows = [list(map(_as_shown, row)) for row in book.worksheets[0].iter_rows()]
-        written = openpyxl.load_workbook(io.BytesIO(data), read_only=True).worksheets[0]
-        formulas = [(cell.coordinate, cell) for row in written.iter_rows() for cell in row if cell.data_type == "f"]
+        formulas = []
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:  # a second walk through all cells only where it has a reason
+            sheets = [archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if any(b"<f>" in sheet or b"<f " in sheet for sheet in sheets):
+            written = openpyxl.load_workbook(io.BytesIO(data), read_only=True).worksheets[0]
+            formulas = [(cell.coordinate, cell) for row in written.iter_rows() for cell in row if cell.data_type == "f"]
     except Exception as error:  # openpyxl raises whatever comes of a damaged workbook
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"{path} is no whole Excel workbook ({reason}); save it again as .xlsx, or as CSV") from error
